@@ -1,0 +1,16 @@
+find_package(Threads REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(hwy 1.0.3 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+
+# Debian's CMake package of libzip insists on command line tools that are packaged apart.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
+mark_as_advanced(RANDOM123_INCLUDE_DIR)
+if(NOT TARGET Random123::Random123)
+  add_library(Random123::Random123 INTERFACE IMPORTED)
+  target_include_directories(Random123::Random123 INTERFACE ${RANDOM123_INCLUDE_DIR})
+endif()

@@ -1,0 +1,27 @@
+# Highway's instruction sets: AVX3 (AVX-512), AVX2, SSE4 and the portable EMU128, which is also the
+# baseline, so the library runs on any CPU. SSSE3 is dropped (a CPU that stops there takes the
+# baseline), and so is AVX3_DL, which adds only integer instructions.
+set(JEFFREYS_HIGHWAY_DEFINITIONS
+  HWY_COMPILE_ALL_ATTAINABLE
+  "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")
+# Highway replaces EMU128 by the slower, incomplete SCALAR when GCC is older than 12.3, because of GCC
+# bug 106322, which does not occur on x86-64.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  list(APPEND JEFFREYS_HIGHWAY_DEFINITIONS HWY_BROKEN_EMU128=0)
+endif()
+
+# For every target compiled from this tree.
+function(jeffreys_set_compile_options target)
+  # No -ffast-math: NaN in a row has to reach that row's result.
+  target_compile_options(${target} PRIVATE
+    -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    $<$<BOOL:${JEFFREYS_WARNINGS_AS_ERRORS}>:-Werror>)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()
+
+# For the library and for what may see its private headers. All of them get the same instruction sets,
+# so that tests and benchmarks name those that the kernels were compiled for.
+function(jeffreys_open_internals target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${target} PRIVATE ${JEFFREYS_HIGHWAY_DEFINITIONS})
+endfunction()

@@ -1,0 +1,123 @@
+// What an objective needs of a model. Every gradient of the paper is a weighted sum of scores,
+//   sum_i w_i grad log p(x_i),
+// so a model offers values, weighted sums of scores, and (a density) samples; an objective computes
+// weights. The proxy model q_psi need only be an UnnormalizedDensity, the main model p_theta is a
+// Density.
+//
+// Shapes: x [rows, features], context [rows, context_features], or one row of context for all rows,
+// or [any, 0] for a model without context. A row with a NaN or an infinity has the value NaN; the
+// other rows are not touched by it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "jeffreys/model/matrix.h"
+#include "jeffreys/model/parameter_layout.h"
+#include "jeffreys/model/random_stream.h"
+#include "jeffreys/model/thread_pool.h"
+
+namespace jeffreys {
+
+// Writes the weights of rows first_row, first_row + 1, ... from their values. Called once for every
+// part of the rows, from several threads at a time.
+template <typename T>
+using WeightFunction =
+    std::function<void(Eigen::Index first_row, std::span<const T> values, std::span<T> weights)>;
+
+template <typename T>
+struct InputGradient {
+  Vector<T> values;   // [rows]
+  Matrix<T> x;        // [rows, features]: d value_i / d x_i
+  Matrix<T> context;  // [rows, context_features]: d value_i / d context_i
+};
+
+template <typename T>
+class UnnormalizedDensity {
+ public:
+  UnnormalizedDensity();
+  virtual ~UnnormalizedDensity();
+  UnnormalizedDensity(const UnnormalizedDensity&) = default;
+  UnnormalizedDensity& operator=(const UnnormalizedDensity&) = default;
+  UnnormalizedDensity(UnnormalizedDensity&&) noexcept = default;
+  UnnormalizedDensity& operator=(UnnormalizedDensity&&) noexcept = default;
+
+  [[nodiscard]] virtual Eigen::Index features() const = 0;
+  [[nodiscard]] virtual Eigen::Index context_features() const = 0;
+
+  [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
+  [[nodiscard]] virtual std::span<const T> parameters() const = 0;
+
+  // The one way to change parameters: the model takes over what `edit` leaves in the buffer.
+  virtual void edit_parameters(const std::function<void(std::span<T>)>& edit) = 0;
+
+  // f_psi(x | c) / temperature, or log p_theta(x | c): [rows]
+  [[nodiscard]] virtual Vector<T> log_unnormalized(
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const = 0;
+
+  // gradient += sum_i weights_i grad_parameters log_unnormalized(x_i | c_i), and returns the values:
+  // evaluation and score are one trip. `gradient` has the layout of the parameters.
+  Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
+                       const VectorView<T>& weights, std::span<T> gradient) const;
+
+  // The same with weights that depend on the values.
+  virtual Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
+                               const WeightFunction<T>& weights, std::span<T> gradient) const = 0;
+
+  [[nodiscard]] virtual InputGradient<T> input_gradient(
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const = 0;
+
+  // Threads for all operations; without a pool they run on the calling thread.
+  void use_threads(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
+
+ protected:
+  void run(std::size_t count, const std::function<void(std::size_t)>& job) const;
+
+ private:
+  std::shared_ptr<ThreadPool> pool_;
+};
+
+// What the backward pass of sampled rows needs; see Density::sample.
+template <typename T>
+class SampleTape;
+
+template <typename T>
+struct Samples {
+  Matrix<T> x;         // [rows, features]
+  Vector<T> log_prob;  // [rows]
+  std::shared_ptr<SampleTape<T>> tape;
+};
+
+// Whether sampling keeps its activations, so that the samples' scores need no second forward pass.
+enum class KeepTape { no, yes };
+
+template <typename T>
+class Density : public UnnormalizedDensity<T> {
+ public:
+  [[nodiscard]] Vector<T> log_prob(const MatrixView<T>& x,
+                                   const MatrixView<T>& context = Matrix<T>()) const {
+    return this->log_unnormalized(x, context);
+  }
+
+  // Draws rows with their log density. Memory of earlier samples is used again.
+  virtual void sample(Eigen::Index rows, const MatrixView<T>& context, const RandomStream& stream,
+                      Samples<T>& samples, KeepTape keep = KeepTape::no) const = 0;
+
+  [[nodiscard]] Samples<T> sample(Eigen::Index rows, const RandomStream& stream) const;
+  [[nodiscard]] Samples<T> sample(Eigen::Index rows, const MatrixView<T>& context,
+                                  const RandomStream& stream) const;
+
+  // The rows that belong to given standard normal noise [rows, features].
+  virtual void sample_from_noise(const MatrixView<T>& noise, const MatrixView<T>& context,
+                                 Samples<T>& samples, KeepTape keep = KeepTape::no) const = 0;
+  [[nodiscard]] Samples<T> sample_from_noise(const MatrixView<T>& noise,
+                                             const MatrixView<T>& context = Matrix<T>()) const;
+
+  // gradient += sum_i weights_i grad log p(x_i) for samples drawn with KeepTape::yes since the
+  // parameters were last edited.
+  virtual void add_sample_scores(const Samples<T>& samples, const VectorView<T>& weights,
+                                 std::span<T> gradient) const = 0;
+};
+
+}  // namespace jeffreys

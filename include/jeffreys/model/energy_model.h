@@ -1,0 +1,117 @@
+// Energy models: the paper's unnormalised proxy q_psi = exp(f_psi / T) / zeta, with a residual network f
+// ("Model architectures"; temperature: "Training in high dimensions"). ResidualEnergy is the
+// unconditional one, FilmEnergy the conditional one.
+//
+// Spectral normalisation divides a layer's weights by sigma = u^T W v. The vectors u and v belong to the
+// model but are no parameters: only power_iterate() moves them. Training takes one step of it before
+// each evaluation, as torch does in training mode.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "jeffreys/model/density.h"
+
+namespace jeffreys {
+
+template <typename T>
+class EnergyModel : public UnnormalizedDensity<T> {
+ public:
+  ~EnergyModel() override;
+
+  [[nodiscard]] double temperature() const;
+
+  // One or more power iterations of all spectral layers.
+  void power_iterate(int iterations = 1);
+
+  // u and v of all spectral layers as one flat buffer, with its layout.
+  [[nodiscard]] const ParameterLayout& spectral_layout() const;
+  [[nodiscard]] std::span<const T> spectral_vectors() const;
+  void set_spectral_vectors(std::span<const T> vectors);
+
+  // A layer's weights [out, in] as they act: divided by sigma where the layer is spectral.
+  [[nodiscard]] Matrix<T> effective_weight(const ParameterBlock& block) const;
+
+  [[nodiscard]] Eigen::Index features() const override;
+  [[nodiscard]] Eigen::Index context_features() const override;
+  [[nodiscard]] const ParameterLayout& layout() const override;
+  [[nodiscard]] std::span<const T> parameters() const override;
+  void edit_parameters(const std::function<void(std::span<T>)>& edit) override;
+
+  // f_psi(x | c) / temperature
+  [[nodiscard]] Vector<T> log_unnormalized(
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const override;
+
+  using UnnormalizedDensity<T>::add_scores;
+  Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
+                       const WeightFunction<T>& weights, std::span<T> gradient) const override;
+
+  [[nodiscard]] InputGradient<T> input_gradient(
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const override;
+
+ protected:
+  class Impl;
+  explicit EnergyModel(std::unique_ptr<Impl> impl);
+  EnergyModel(const EnergyModel& other);
+  EnergyModel& operator=(const EnergyModel& other);
+  EnergyModel(EnergyModel&&) noexcept;
+  EnergyModel& operator=(EnergyModel&&) noexcept;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+struct ResidualEnergyOptions {
+  Eigen::Index features = 0;
+  Eigen::Index hidden = 128;
+  Eigen::Index blocks = 2;
+  double temperature = 1.0;
+  std::uint64_t seed = 0;  // of the initial weights
+
+  // Throws std::invalid_argument naming the field, expected and actual value.
+  void validate() const;
+};
+
+// The paper's residual MLP (label alg:residual_mlp).
+template <typename T>
+class ResidualEnergy final : public EnergyModel<T> {
+ public:
+  // Weights as torch.nn.Linear draws them; 15 power iterations.
+  explicit ResidualEnergy(const ResidualEnergyOptions& options);
+  [[nodiscard]] const ResidualEnergyOptions& options() const { return options_; }
+
+ private:
+  ResidualEnergyOptions options_;
+};
+
+struct FilmEnergyOptions {
+  Eigen::Index features = 0;
+  Eigen::Index context_features = 0;
+  Eigen::Index hidden = 128;
+  Eigen::Index blocks = 3;
+  Eigen::Index film_layers = 2;
+  double temperature = 1.0;
+  std::uint64_t seed = 0;
+
+  void validate() const;
+};
+
+// Its conditional version: residual FiLM blocks (label alg:cond_residual_block).
+template <typename T>
+class FilmEnergy final : public EnergyModel<T> {
+ public:
+  explicit FilmEnergy(const FilmEnergyOptions& options);
+  [[nodiscard]] const FilmEnergyOptions& options() const { return options_; }
+
+ private:
+  FilmEnergyOptions options_;
+};
+
+extern template class EnergyModel<float>;
+extern template class EnergyModel<double>;
+extern template class ResidualEnergy<float>;
+extern template class ResidualEnergy<double>;
+extern template class FilmEnergy<float>;
+extern template class FilmEnergy<double>;
+
+}  // namespace jeffreys

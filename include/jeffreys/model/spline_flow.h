@@ -1,0 +1,93 @@
+// Neural spline flow: the paper's main model p_theta ("Model architectures"), equal to Zuko's NSF to
+// rounding. Data x become noise z = t_{T-1}(... t_0(x)); log p(x) = log N(z; 0, I) + sum of log
+// determinants. Splines live on [-5, 5]; beyond, a transform is the identity and the density Gaussian,
+// so data should be standardised.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "jeffreys/model/density.h"
+
+namespace jeffreys {
+
+enum class FeatureOrder {
+  alternating,  // ascending, descending, ascending, ...
+  random        // drawn for each transform from the seed
+};
+
+struct SplineFlowOptions {
+  Eigen::Index features = 0;
+  Eigen::Index context_features = 0;
+  Eigen::Index transforms = 3;
+  Eigen::Index bins = 8;
+  std::vector<Eigen::Index> hidden = {64, 64};  // the hidden layers of each transform's network
+  FeatureOrder order = FeatureOrder::alternating;
+  std::uint64_t seed = 0;  // of the initial weights, and of random orders
+
+  // Given orders instead, one for each transform: orders[t][feature] = position. Empty: by `order`.
+  std::vector<std::vector<std::int64_t>> orders = {};
+
+  // Throws std::invalid_argument naming the field, expected and actual value.
+  void validate() const;
+};
+
+template <typename T>
+class SplineFlow final : public Density<T> {
+ public:
+  // Weights as torch.nn.Linear draws them: U(-1/sqrt(inputs), 1/sqrt(inputs)); masked weights are 0.
+  explicit SplineFlow(const SplineFlowOptions& options);
+  ~SplineFlow() override;
+  SplineFlow(const SplineFlow& other);
+  SplineFlow& operator=(const SplineFlow& other);
+  SplineFlow(SplineFlow&&) noexcept;
+  SplineFlow& operator=(SplineFlow&&) noexcept;
+
+  // The options, with the orders filled in.
+  [[nodiscard]] const SplineFlowOptions& options() const;
+
+  [[nodiscard]] Eigen::Index features() const override;
+  [[nodiscard]] Eigen::Index context_features() const override;
+  [[nodiscard]] const ParameterLayout& layout() const override;
+  [[nodiscard]] std::span<const T> parameters() const override;
+  void edit_parameters(const std::function<void(std::span<T>)>& edit) override;
+
+  // For a block of weights, which of them the flow uses (row-major, as the block); empty for a block
+  // that has no mask.
+  [[nodiscard]] std::vector<std::uint8_t> mask(const ParameterBlock& block) const;
+
+  [[nodiscard]] Vector<T> log_unnormalized(
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const override;
+
+  using UnnormalizedDensity<T>::add_scores;
+  Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
+                       const WeightFunction<T>& weights, std::span<T> gradient) const override;
+
+  [[nodiscard]] InputGradient<T> input_gradient(
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const override;
+
+  // Data to noise: what the transforms make of x, [rows, features].
+  [[nodiscard]] Matrix<T> to_noise(const MatrixView<T>& x,
+                                   const MatrixView<T>& context = Matrix<T>()) const;
+
+  using Density<T>::sample;
+  void sample(Eigen::Index rows, const MatrixView<T>& context, const RandomStream& stream,
+              Samples<T>& samples, KeepTape keep = KeepTape::no) const override;
+
+  using Density<T>::sample_from_noise;
+  void sample_from_noise(const MatrixView<T>& noise, const MatrixView<T>& context,
+                         Samples<T>& samples, KeepTape keep = KeepTape::no) const override;
+
+  void add_sample_scores(const Samples<T>& samples, const VectorView<T>& weights,
+                         std::span<T> gradient) const override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+extern template class SplineFlow<float>;
+extern template class SplineFlow<double>;
+
+}  // namespace jeffreys

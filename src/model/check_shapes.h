@@ -1,0 +1,55 @@
+// A caller's mistakes become std::invalid_argument with argument, expected and actual value.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+#include "jeffreys/model/matrix.h"
+
+namespace jeffreys {
+
+inline void check_size(std::string_view argument, std::int64_t actual, std::int64_t expected) {
+  if (actual != expected) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected {} elements, got {}", argument, expected, actual));
+  }
+}
+
+inline void check_at_least(std::string_view argument, std::int64_t actual, std::int64_t least) {
+  if (actual < least) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected at least {}, got {}", argument, least, actual));
+  }
+}
+
+inline void check_between(std::string_view argument, std::int64_t actual, std::int64_t least,
+                          std::int64_t most) {
+  check_at_least(argument, actual, least);
+  if (actual > most) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected at most {}, got {}", argument, most, actual));
+  }
+}
+
+inline void check_columns(std::string_view argument, std::int64_t actual, std::int64_t expected) {
+  if (actual != expected) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected {} columns, got {}", argument, expected, actual));
+  }
+}
+
+// A context has one row for every row, or one for all.
+template <typename T>
+void check_context(const MatrixView<T>& context, Eigen::Index rows, Eigen::Index context_features) {
+  if (context_features == 0 && context.size() == 0) return;
+  check_columns("context", context.cols(), context_features);
+  if (context.rows() != rows && context.rows() != 1) {
+    throw std::invalid_argument(fmt::format(
+        "context: expected {} rows (as x), or 1 for all rows, got {}", rows, context.rows()));
+  }
+}
+
+}  // namespace jeffreys

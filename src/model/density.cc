@@ -1,0 +1,64 @@
+#include "jeffreys/model/density.h"
+
+#include <algorithm>
+
+#include "model/check_shapes.h"
+
+namespace jeffreys {
+
+template <typename T>
+UnnormalizedDensity<T>::UnnormalizedDensity() = default;
+template <typename T>
+UnnormalizedDensity<T>::~UnnormalizedDensity() = default;
+
+template <typename T>
+Vector<T> UnnormalizedDensity<T>::add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
+                                             const VectorView<T>& weights,
+                                             std::span<T> gradient) const {
+  check_size("weights", weights.size(), x.rows());
+  const T* data = weights.data();
+  return add_scores(
+      x, context,
+      [data](Eigen::Index first, std::span<const T>, std::span<T> out) {
+        std::copy_n(data + first, out.size(), out.begin());
+      },
+      gradient);
+}
+
+template <typename T>
+void UnnormalizedDensity<T>::run(std::size_t count,
+                                 const std::function<void(std::size_t)>& job) const {
+  if (pool_) {
+    pool_->run(count, job);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) job(i);
+  }
+}
+
+template <typename T>
+Samples<T> Density<T>::sample(Eigen::Index rows, const RandomStream& stream) const {
+  return sample(rows, Matrix<T>(), stream);
+}
+
+template <typename T>
+Samples<T> Density<T>::sample(Eigen::Index rows, const MatrixView<T>& context,
+                              const RandomStream& stream) const {
+  Samples<T> samples;
+  sample(rows, context, stream, samples);
+  return samples;
+}
+
+template <typename T>
+Samples<T> Density<T>::sample_from_noise(const MatrixView<T>& noise,
+                                         const MatrixView<T>& context) const {
+  Samples<T> samples;
+  sample_from_noise(noise, context, samples);
+  return samples;
+}
+
+template class UnnormalizedDensity<float>;
+template class UnnormalizedDensity<double>;
+template class Density<float>;
+template class Density<double>;
+
+}  // namespace jeffreys

@@ -1,0 +1,104 @@
+#include "model/energy_layer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/matvec.h"
+#include "kernels/reductions.h"
+#include "model/scratch.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr double kMinNorm = 1e-12;  // as in torch.nn.functional.normalize
+
+// Divides by the norm and returns it.
+template <typename T>
+T normalize(T* values, std::size_t size) {
+  const T norm = static_cast<T>(
+      std::max(std::sqrt(kernels::squared_norm(values, size)), kMinNorm));
+  for (std::size_t i = 0; i < size; ++i) values[i] /= norm;
+  return norm;
+}
+
+}  // namespace
+
+template <typename T>
+EnergyLayer<T>::EnergyLayer(const std::string& name, std::size_t inputs, std::size_t outputs,
+                            Spectral spectral, ParameterLayout& parameters, ParameterLayout& vectors)
+    : layer_(TileLayer<T>::dense(inputs, outputs)), spectral_(spectral == Spectral::yes) {
+  const auto in = static_cast<std::int64_t>(inputs);
+  const auto out = static_cast<std::int64_t>(outputs);
+  weight_ = parameters.add(name + (spectral_ ? ".parametrizations.weight.original" : ".weight"),
+                           {out, in});
+  bias_ = parameters.add(name + ".bias", {out});
+  if (spectral_) {
+    u_ = vectors.add(name + ".parametrizations.weight.0._u", {out});
+    v_ = vectors.add(name + ".parametrizations.weight.0._v", {in});
+  }
+}
+
+template <typename T>
+void EnergyLayer<T>::pack(const T* parameters, const T* vectors) {
+  layer_.pack(parameters + weight_, parameters + bias_);
+  if (!spectral_) return;
+  Scratch::Frame frame;
+  T* product = frame.take<T>(outputs());
+  kernels::matvec(kernels::MatVecArguments<T>{parameters + weight_, outputs(), inputs(),
+                                              vectors + v_, product});
+  sigma_ = std::inner_product(product, product + outputs(), vectors + u_, T(0));
+}
+
+template <typename T>
+void EnergyLayer<T>::power_iterate(const T* parameters, T* vectors) {
+  if (!spectral_) return;
+  T* u = vectors + u_;
+  T* v = vectors + v_;
+  const T* weight = parameters + weight_;
+  kernels::matvec(kernels::MatVecArguments<T>{weight, outputs(), inputs(), v, u});
+  normalize(u, outputs());
+  kernels::matvec_transposed(kernels::MatVecArguments<T>{weight, outputs(), inputs(), u, v});
+  // v = W^T u / |W^T u|, so u^T W v is that norm.
+  sigma_ = normalize(v, inputs());
+}
+
+template <typename T>
+void EnergyLayer<T>::forward(const T* input, T* output, std::size_t tiles) const {
+  layer_.forward(input, output, false, 1 / sigma_, tiles);
+}
+
+template <typename T>
+void EnergyLayer<T>::backward(const T* output_gradient, T* input_gradient,
+                              std::size_t tiles) const {
+  layer_.backward(output_gradient, nullptr, input_gradient, 1 / sigma_, tiles);
+}
+
+template <typename T>
+void EnergyLayer<T>::add_gradient(T* accumulator, const T* parameters, const T* vectors,
+                                  T* gradient) const {
+  if (spectral_) {
+    const std::size_t stride = kernels::gradient_stride(inputs());
+    T* sums = accumulator + kernels::gradient_stride(outputs());
+    const T* weight = parameters + weight_;
+    T inner = 0;  // G . W
+    for (std::size_t o = 0; o < outputs(); ++o) {
+      inner += std::inner_product(sums + o * stride, sums + o * stride + inputs(),
+                                  weight + o * inputs(), T(0));
+    }
+    const T inverse = 1 / sigma_;
+    for (std::size_t o = 0; o < outputs(); ++o) {
+      const T factor = inner * inverse * inverse * vectors[u_ + o];
+      for (std::size_t i = 0; i < inputs(); ++i) {
+        T& sum = sums[o * stride + i];
+        sum = sum * inverse - factor * vectors[v_ + i];
+      }
+    }
+  }
+  layer_.add_gradient(accumulator, gradient + weight_, gradient + bias_);
+}
+
+template class EnergyLayer<float>;
+template class EnergyLayer<double>;
+
+}  // namespace jeffreys

@@ -1,0 +1,158 @@
+#include "kernels/reductions.h"
+#include "kernels/silu.h"
+#include "model/energy_block.h"
+#include "model/scratch.h"
+#include "model/silu_network.h"
+
+namespace jeffreys {
+namespace {
+
+using kernels::kTileRows;
+
+constexpr std::size_t kBodyLayers = 2;
+
+template <typename T>
+class FilmBlock final : public EnergyBlock<T> {
+ public:
+  FilmBlock(const std::string& name, std::size_t width, std::size_t context, std::size_t film_layers,
+            ParameterLayout& parameters, ParameterLayout& vectors)
+      : width_(width),
+        context_(context),
+        alpha_(parameters.add(name + ".alpha", {})),
+        gamma_(name + ".gamma", context, width, film_layers, parameters, vectors),
+        beta_(name + ".beta", context, width, film_layers, parameters, vectors),
+        body_(name + ".body", width, width, kBodyLayers, parameters, vectors) {}
+
+  [[nodiscard]] std::unique_ptr<EnergyBlock<T>> clone() const override {
+    return std::make_unique<FilmBlock>(*this);
+  }
+
+  [[nodiscard]] std::vector<EnergyLayer<T>*> layers() override {
+    std::vector<EnergyLayer<T>*> all;
+    for (SiluNetwork<T>* network : {&gamma_, &beta_, &body_}) {
+      for (EnergyLayer<T>& layer : network->layers()) all.push_back(&layer);
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::size_t tape_size(std::size_t tiles) const override {
+    return gamma_.tape_size(tiles) + beta_.tape_size(tiles) + body_.tape_size(tiles) +
+           3 * size(tiles);
+  }
+
+  void forward(const T* parameters, const T* input, const T* context, std::size_t tiles, T* tape,
+               T* output) const override {
+    Scratch::Frame frame;
+    const Tape at = split(tape, tiles);
+    T* beta = frame.take<T>(size(tiles));
+    gamma_.forward(context, tiles, at.gamma, at.gamma_value);
+    beta_.forward(context, tiles, at.beta, beta);
+    body_.forward(input, tiles, at.body, at.body_value);
+    kernels::silu(kernels::SiluArguments<T>{.size = size(tiles),
+                                            .input = at.body_value,
+                                            .gamma = at.gamma_value,
+                                            .beta = beta,
+                                            .residual = input,
+                                            .alpha = parameters[alpha_],
+                                            .output = output,
+                                            .slope = at.slope});
+  }
+
+  [[nodiscard]] std::size_t accumulator_size() const override {
+    return kernels::kGradientAlign + gamma_.accumulator_size() + beta_.accumulator_size() +
+           body_.accumulator_size();
+  }
+
+  void backward(const T* parameters, const T* input, const T* context, const T* tape,
+                const T* output_gradient, std::size_t tiles, T* input_gradient, T* context_gradient,
+                T* accumulator) const override {
+    Scratch::Frame frame;
+    const Tape at = split(const_cast<T*>(tape), tiles);  // NOLINT: only read below
+    T* body = frame.take<T>(size(tiles));
+    T* gamma = frame.take<T>(size(tiles));
+    T* beta = frame.take<T>(size(tiles));
+    T* residual = frame.take<T>(size(tiles));
+    kernels::silu_backward(kernels::SiluBackwardArguments<T>{.size = size(tiles),
+                                                             .output_gradient = output_gradient,
+                                                             .slope = at.slope,
+                                                             .input = at.body_value,
+                                                             .gamma = at.gamma_value,
+                                                             .residual = input,
+                                                             .alpha = parameters[alpha_],
+                                                             .input_gradient = body,
+                                                             .gamma_gradient = gamma,
+                                                             .beta_gradient = beta,
+                                                             .residual_gradient = residual,
+                                                             .alpha_gradient = accumulator});
+    T* sums = accumulator ? accumulator + kernels::kGradientAlign : nullptr;
+    T* own_context =
+        context_gradient ? frame.take<T>(tiles * context_ * kTileRows) : nullptr;
+    const auto film = [&](const SiluNetwork<T>& network, const T* network_tape, const T* gradient) {
+      network.backward(context, network_tape, gradient, tiles, own_context, sums);
+      if (context_gradient) kernels::add(context_gradient, own_context, tiles * context_ * kTileRows);
+      if (sums) sums += network.accumulator_size();
+    };
+    film(gamma_, at.gamma, gamma);
+    film(beta_, at.beta, beta);
+    body_.backward(input, at.body, body, tiles, input_gradient, sums);
+    kernels::add(input_gradient, residual, size(tiles));
+  }
+
+  void add_gradient(T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const override {
+    gradient[alpha_] += accumulator[0];
+    T* sums = accumulator + kernels::kGradientAlign;
+    for (const SiluNetwork<T>* network : {&gamma_, &beta_, &body_}) {
+      network->add_gradient(sums, buffers.parameters, buffers.vectors, gradient);
+      sums += network->accumulator_size();
+    }
+  }
+
+ private:
+  struct Tape {
+    T* gamma;
+    T* beta;
+    T* body;
+    T* gamma_value;
+    T* body_value;
+    T* slope;  // of the last SiLU
+  };
+
+  [[nodiscard]] std::size_t size(std::size_t tiles) const { return tiles * width_ * kTileRows; }
+
+  Tape split(T* tape, std::size_t tiles) const {
+    Tape at{};
+    at.gamma = tape;
+    at.beta = at.gamma + gamma_.tape_size(tiles);
+    at.body = at.beta + beta_.tape_size(tiles);
+    at.gamma_value = at.body + body_.tape_size(tiles);
+    at.body_value = at.gamma_value + size(tiles);
+    at.slope = at.body_value + size(tiles);
+    return at;
+  }
+
+  std::size_t width_;
+  std::size_t context_;
+  std::size_t alpha_;
+  SiluNetwork<T> gamma_;
+  SiluNetwork<T> beta_;
+  SiluNetwork<T> body_;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<EnergyBlock<T>> make_film_block(const std::string& name, std::size_t width,
+                                                std::size_t context, std::size_t film_layers,
+                                                ParameterLayout& parameters,
+                                                ParameterLayout& vectors) {
+  return std::make_unique<FilmBlock<T>>(name, width, context, film_layers, parameters, vectors);
+}
+
+template std::unique_ptr<EnergyBlock<float>> make_film_block(const std::string&, std::size_t,
+                                                             std::size_t, std::size_t,
+                                                             ParameterLayout&, ParameterLayout&);
+template std::unique_ptr<EnergyBlock<double>> make_film_block(const std::string&, std::size_t,
+                                                              std::size_t, std::size_t,
+                                                              ParameterLayout&, ParameterLayout&);
+
+}  // namespace jeffreys

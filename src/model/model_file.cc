@@ -1,0 +1,336 @@
+#include "jeffreys/model/model_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "jeffreys/input_error.h"
+#include "jeffreys/storage/safetensors.h"
+
+namespace jeffreys {
+namespace {
+
+using Json = nlohmann::json;
+using storage::Array;
+using storage::TensorFile;
+
+constexpr const char* kVersionKey = "jeffreys.format_version";
+constexpr const char* kArchitectureKey = "jeffreys.architecture";
+constexpr std::string_view kReserved = "jeffreys.";
+
+constexpr const char* kSplineFlow = "spline_flow";
+constexpr const char* kResidualEnergy = "residual_energy";
+constexpr const char* kFilmEnergy = "film_energy";
+
+Json to_json(const SplineFlowOptions& o) {
+  return {{"model", kSplineFlow},   {"features", o.features}, {"context_features", o.context_features},
+          {"transforms", o.transforms}, {"bins", o.bins},     {"hidden", o.hidden},
+          {"orders", o.orders}};
+}
+
+Json to_json(const ResidualEnergyOptions& o) {
+  return {{"model", kResidualEnergy}, {"features", o.features},       {"hidden", o.hidden},
+          {"blocks", o.blocks},       {"temperature", o.temperature}};
+}
+
+Json to_json(const FilmEnergyOptions& o) {
+  return {{"model", kFilmEnergy},         {"features", o.features},
+          {"context_features", o.context_features}, {"hidden", o.hidden},
+          {"blocks", o.blocks},           {"film_layers", o.film_layers},
+          {"temperature", o.temperature}};
+}
+
+template <typename T>
+void put(TensorFile& file, const ParameterLayout& layout, std::span<const T> values) {
+  for (const ParameterBlock& block : layout.blocks()) {
+    file.tensors[block.name] = Array::from<T>(block.shape, values.subspan(block.offset, block.size));
+  }
+}
+
+void check_metadata(const ModelMetadata& metadata) {
+  for (const auto& [key, value] : metadata) {
+    if (key.starts_with(kReserved)) {
+      throw std::invalid_argument(
+          fmt::format("metadata: keys that begin with '{}' are the format's own, got '{}'", kReserved,
+                      key));
+    }
+  }
+}
+
+TensorFile header(const Json& architecture, const ModelMetadata& metadata) {
+  check_metadata(metadata);
+  TensorFile file;
+  file.metadata = metadata;
+  file.metadata[kVersionKey] = std::to_string(kModelFormatVersion);
+  file.metadata[kArchitectureKey] = architecture.dump();
+  return file;
+}
+
+template <typename T, typename Energy>
+void save_energy(const Energy& model, const std::filesystem::path& path,
+                 const ModelMetadata& metadata) {
+  TensorFile file = header(to_json(model.options()), metadata);
+  put<T>(file, model.layout(), model.parameters());
+  put<T>(file, model.spectral_layout(), model.spectral_vectors());
+  storage::write_safetensors(path, file);
+}
+
+// Reads the architecture and the tensors of a file, with errors that name it.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path)
+      : path_(path.string()), file_(storage::read_safetensors(path)) {
+    const auto version = file_.metadata.find(kVersionKey);
+    const auto architecture = file_.metadata.find(kArchitectureKey);
+    if (version == file_.metadata.end() || architecture == file_.metadata.end()) {
+      fail("a safetensors file, but not a model that jeffreys saved (no 'jeffreys.*' metadata)");
+    }
+    if (version->second != std::to_string(kModelFormatVersion)) {
+      fail(fmt::format("model format version {}, but this program reads version {}: use the program "
+                       "that wrote it, or a newer one",
+                       version->second, kModelFormatVersion));
+    }
+    architecture_ = Json::parse(architecture->second, nullptr, false);
+    if (!architecture_.is_object()) fail("metadata 'jeffreys.architecture' is not a JSON object");
+  }
+
+  [[noreturn]] void fail(const std::string& problem) const { throw InputError(path_, problem); }
+
+  [[nodiscard]] std::string model() const {
+    const Json& value = field("model");
+    if (!value.is_string()) fail("architecture field 'model': expected a string");
+    return value.get<std::string>();
+  }
+
+  [[nodiscard]] Eigen::Index integer(const char* name) const { return integer(name, field(name)); }
+
+  [[nodiscard]] double number(const char* name) const {
+    const Json& value = field(name);
+    if (!value.is_number()) fail(fmt::format("architecture field '{}': expected a number", name));
+    return value.get<double>();
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> integers(const char* name) const {
+    return integers(name, field(name));
+  }
+
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> integer_lists(const char* name) const {
+    const Json& value = field(name);
+    if (!value.is_array()) fail(fmt::format("architecture field '{}': expected a list", name));
+    std::vector<std::vector<std::int64_t>> lists;
+    for (const Json& list : value) lists.push_back(integers(name, list));
+    return lists;
+  }
+
+  // A model of the size that the architecture claims is built only if the file holds that much.
+  void expect_parameters(double claimed) const {
+    double held = 0;
+    for (const auto& [name, tensor] : file_.tensors) held += static_cast<double>(tensor.size());
+    if (!(claimed <= held)) {
+      fail(fmt::format("the architecture has at least {:.0f} parameters, the file holds {:.0f}: "
+                       "damaged, or not written by jeffreys",
+                       claimed, held));
+    }
+  }
+
+  template <typename T>
+  [[nodiscard]] std::vector<T> read(const ParameterLayout& layout) {
+    std::vector<T> flat(layout.size());
+    for (const ParameterBlock& block : layout.blocks()) {
+      const auto found = file_.tensors.find(block.name);
+      if (found == file_.tensors.end()) fail(fmt::format("tensor '{}' is missing", block.name));
+      const Array& tensor = found->second;
+      if (tensor.dtype != storage::Dtype::f32 && tensor.dtype != storage::Dtype::f64) {
+        fail(fmt::format("tensor '{}': expected f32 or f64, got {}", block.name,
+                         storage::dtype_name(tensor.dtype)));
+      }
+      if (tensor.shape != block.shape) {
+        fail(fmt::format("tensor '{}': expected shape ({}), got ({})", block.name,
+                         fmt::join(block.shape, ", "), fmt::join(tensor.shape, ", ")));
+      }
+      const std::vector<T> values = tensor.template values<T>();
+      std::copy(values.begin(), values.end(),
+                flat.begin() + static_cast<std::ptrdiff_t>(block.offset));
+      file_.tensors.erase(found);
+    }
+    return flat;
+  }
+
+  void expect_nothing_left() const {
+    if (!file_.tensors.empty()) {
+      fail(fmt::format("tensor '{}' does not belong to the architecture",
+                       file_.tensors.begin()->first));
+    }
+  }
+
+  [[nodiscard]] ModelMetadata metadata() const {
+    ModelMetadata own = file_.metadata;
+    std::erase_if(own, [](const auto& entry) { return entry.first.starts_with(kReserved); });
+    return own;
+  }
+
+ private:
+  [[nodiscard]] const Json& field(const char* name) const {
+    const auto found = architecture_.find(name);
+    if (found == architecture_.end()) fail(fmt::format("architecture field '{}' is missing", name));
+    return *found;
+  }
+
+  [[nodiscard]] std::int64_t integer(const char* name, const Json& value) const {
+    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() >> 62)) {
+      fail(fmt::format("architecture field '{}': expected integers", name));
+    }
+    return value.get<std::int64_t>();
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> integers(const char* name, const Json& value) const {
+    if (!value.is_array()) fail(fmt::format("architecture field '{}': expected a list", name));
+    std::vector<std::int64_t> items;
+    for (const Json& item : value) items.push_back(integer(name, item));
+    return items;
+  }
+
+  std::string path_;
+  TensorFile file_;
+  Json architecture_;
+};
+
+template <typename T>
+void take_parameters(Reader& reader, UnnormalizedDensity<T>& model) {
+  const std::vector<T> values = reader.read<T>(model.layout());
+  model.edit_parameters(
+      [&](std::span<T> parameters) { std::copy(values.begin(), values.end(), parameters.begin()); });
+}
+
+template <typename T>
+SplineFlow<T> read_flow(Reader& reader) {
+  SplineFlowOptions o{.features = reader.integer("features"),
+                      .context_features = reader.integer("context_features"),
+                      .transforms = reader.integer("transforms"),
+                      .bins = reader.integer("bins")};
+  const std::vector<std::int64_t> hidden = reader.integers("hidden");
+  o.hidden.assign(hidden.begin(), hidden.end());
+  o.orders = reader.integer_lists("orders");
+  o.validate();
+  // Lower bound of the parameters of each transform; every term is checked to be below 2^20 before.
+  const double outputs = static_cast<double>(o.features) * (3.0 * static_cast<double>(o.bins) - 1);
+  double claimed = outputs;
+  auto inputs = static_cast<double>(o.features > 1 ? o.features + o.context_features : o.context_features);
+  if (inputs > 0) {
+    for (const Eigen::Index width : o.hidden) {
+      claimed += inputs * static_cast<double>(width);
+      inputs = static_cast<double>(width);
+    }
+    claimed += inputs * outputs;
+  }
+  reader.expect_parameters(claimed * static_cast<double>(o.transforms));
+  SplineFlow<T> flow(o);
+  take_parameters<T>(reader, flow);
+  return flow;
+}
+
+template <typename T, typename Energy>
+void take_energy(Reader& reader, Energy& model) {
+  take_parameters<T>(reader, model);
+  model.set_spectral_vectors(reader.read<T>(model.spectral_layout()));
+}
+
+template <typename T>
+ResidualEnergy<T> read_residual(Reader& reader) {
+  const ResidualEnergyOptions o{.features = reader.integer("features"),
+                                .hidden = reader.integer("hidden"),
+                                .blocks = reader.integer("blocks"),
+                                .temperature = reader.number("temperature")};
+  o.validate();
+  const auto hidden = static_cast<double>(o.hidden);
+  reader.expect_parameters(hidden * (static_cast<double>(o.features) +
+                                     2 * hidden * static_cast<double>(o.blocks)));
+  ResidualEnergy<T> model(o);
+  take_energy<T>(reader, model);
+  return model;
+}
+
+template <typename T>
+FilmEnergy<T> read_film(Reader& reader) {
+  const FilmEnergyOptions o{.features = reader.integer("features"),
+                            .context_features = reader.integer("context_features"),
+                            .hidden = reader.integer("hidden"),
+                            .blocks = reader.integer("blocks"),
+                            .film_layers = reader.integer("film_layers"),
+                            .temperature = reader.number("temperature")};
+  o.validate();
+  const auto hidden = static_cast<double>(o.hidden);
+  reader.expect_parameters(hidden * (static_cast<double>(o.features) +
+                                     2 * hidden * static_cast<double>(o.blocks)));
+  FilmEnergy<T> model(o);
+  take_energy<T>(reader, model);
+  return model;
+}
+
+}  // namespace
+
+template <typename T>
+void save_model(const SplineFlow<T>& model, const std::filesystem::path& path,
+                const ModelMetadata& metadata) {
+  TensorFile file = header(to_json(model.options()), metadata);
+  put<T>(file, model.layout(), model.parameters());
+  storage::write_safetensors(path, file);
+}
+
+template <typename T>
+void save_model(const ResidualEnergy<T>& model, const std::filesystem::path& path,
+                const ModelMetadata& metadata) {
+  save_energy<T>(model, path, metadata);
+}
+
+template <typename T>
+void save_model(const FilmEnergy<T>& model, const std::filesystem::path& path,
+                const ModelMetadata& metadata) {
+  save_energy<T>(model, path, metadata);
+}
+
+template <typename T>
+LoadedModel<T> load_model(const std::filesystem::path& path) {
+  Reader reader(path);
+  try {
+    const std::string name = reader.model();
+    const auto finish = [&](auto&& model) {
+      reader.expect_nothing_left();
+      return LoadedModel<T>{std::forward<decltype(model)>(model), reader.metadata()};
+    };
+    if (name == kSplineFlow) return finish(read_flow<T>(reader));
+    if (name == kResidualEnergy) return finish(read_residual<T>(reader));
+    if (name == kFilmEnergy) return finish(read_film<T>(reader));
+    reader.fail(fmt::format("unknown model '{}': expected {}, {} or {}", name, kSplineFlow,
+                            kResidualEnergy, kFilmEnergy));
+  } catch (const std::invalid_argument& error) {
+    reader.fail(error.what());
+  }
+}
+
+template <typename T>
+SplineFlow<T> load_flow(const std::filesystem::path& path) {
+  LoadedModel<T> loaded = load_model<T>(path);
+  if (auto* flow = std::get_if<SplineFlow<T>>(&loaded.model)) return std::move(*flow);
+  throw InputError(path.string(), "holds an energy model, expected a spline flow");
+}
+
+#define JEFFREYS_INSTANTIATE(T)                                                               \
+  template void save_model(const SplineFlow<T>&, const std::filesystem::path&,                \
+                           const ModelMetadata&);                                             \
+  template void save_model(const ResidualEnergy<T>&, const std::filesystem::path&,            \
+                           const ModelMetadata&);                                             \
+  template void save_model(const FilmEnergy<T>&, const std::filesystem::path&,                \
+                           const ModelMetadata&);                                             \
+  template LoadedModel<T> load_model(const std::filesystem::path&);                           \
+  template SplineFlow<T> load_flow(const std::filesystem::path&);
+
+JEFFREYS_INSTANTIATE(float)
+JEFFREYS_INSTANTIATE(double)
+
+#undef JEFFREYS_INSTANTIATE
+
+}  // namespace jeffreys
