@@ -1,9 +1,10 @@
 # Highway's instruction sets: AVX3 (AVX-512), AVX2, SSE4 and the portable EMU128, which is also the
 # baseline, so the library runs on any CPU. SSSE3 is dropped (a CPU that stops there takes the
-# baseline), and so is AVX3_DL, which adds only integer instructions.
+# baseline), and so is AVX3_DL, which adds only integer instructions. Vectors without a fixed size (SVE,
+# RVV) are dropped because the matrix kernels keep vectors in arrays; on ARM, NEON remains.
 set(JEFFREYS_HIGHWAY_DEFINITIONS
   HWY_COMPILE_ALL_ATTAINABLE
-  "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")
+  "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
 # Highway replaces EMU128 by the slower, incomplete SCALAR when GCC is older than 12.3, because of GCC
 # bug 106322, which does not occur on x86-64.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")

@@ -28,7 +28,7 @@ HWY_INLINE V softmax_terms(D d, const T* HWY_RESTRICT raw, std::size_t bins, T* 
   V sum = hn::Zero(d);
   for (std::size_t j = 0; j < bins; ++j) {
     const V v = hn::Load(d, raw + j * kTileRows);
-    const V e = exponential(d, hn::Mul(v, clip_factor(d, v, inverse_limit)));
+    const V e = bounded_exponential(d, hn::Mul(v, clip_factor(d, v, inverse_limit)));
     hn::Store(e, d, terms + j * kTileRows);
     sum = hn::Add(sum, e);
   }
@@ -39,7 +39,7 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V knot_slope(D d, V raw) {
   using T = hn::TFromD<D>;
   const V inverse_limit = hn::Set(d, static_cast<T>(-1.0 / kLogMinSlope));
-  return exponential(d, hn::Mul(raw, clip_factor(d, raw, inverse_limit)));
+  return bounded_exponential(d, hn::Mul(raw, clip_factor(d, raw, inverse_limit)));
 }
 
 // A row's bin, and what the backward pass needs to go back to the raw parameters.

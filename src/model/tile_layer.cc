@@ -70,6 +70,7 @@ void TileLayer<T>::make_forward_blocks() {
   std::size_t offset = 0;
   for (std::size_t begin = 0; begin < outputs();) {
     const std::int64_t degree = output_degrees_[output_order_[begin]];
+    const std::size_t first = forward_blocks_.size();
     std::size_t end = begin;
     while (end < outputs() && output_degrees_[output_order_[end]] == degree) ++end;
     if (visible_[begin] > 0) {
@@ -79,8 +80,10 @@ void TileLayer<T>::make_forward_blocks() {
         offset += rows * visible_[begin];
       });
     }
+    while (degree_begin_.size() <= static_cast<std::size_t>(degree)) degree_begin_.push_back(first);
     begin = end;
   }
+  degree_begin_.push_back(forward_blocks_.size());
   forward_weights_.resize(offset);
 }
 
@@ -165,15 +168,13 @@ void TileLayer<T>::forward(const T* input, T* output, bool relu, T scale, std::s
 
 template <typename T>
 void TileLayer<T>::forward_degree(std::int64_t degree, const T* input, T* output, bool relu) const {
-  const auto degree_of = [&](const DenseBlock& b) { return output_degrees_[output_order_[b.row]]; };
-  const auto begin =
-      std::partition_point(forward_blocks_.begin(), forward_blocks_.end(),
-                           [&](const DenseBlock& b) { return degree_of(b) < degree; });
-  const auto end = std::partition_point(
-      begin, forward_blocks_.end(), [&](const DenseBlock& b) { return degree_of(b) == degree; });
+  const auto index = static_cast<std::size_t>(degree);
+  if (index + 1 >= degree_begin_.size()) return;
+  const std::size_t begin = degree_begin_[index];
+  const std::size_t end = degree_begin_[index + 1];
   if (begin == end) return;
-  kernels::dense(kernels::DenseArguments<T>{.blocks = &*begin,
-                                            .block_count = static_cast<std::size_t>(end - begin),
+  kernels::dense(kernels::DenseArguments<T>{.blocks = forward_blocks_.data() + begin,
+                                            .block_count = end - begin,
                                             .weights = forward_weights_.data(),
                                             .bias = bias_.data(),
                                             .relu = relu,

@@ -71,6 +71,7 @@ class TileLayer {
   std::vector<std::uint32_t> visible_;  // for each sorted output, how many sorted inputs it sees
 
   std::vector<kernels::DenseBlock> forward_blocks_;
+  std::vector<std::size_t> degree_begin_;  // first forward block of each degree, and the end
   std::vector<kernels::DenseBlock> backward_blocks_;
   std::vector<kernels::GradientBlock> gradient_blocks_;
   kernels::AlignedVector<T> forward_weights_;

@@ -21,9 +21,11 @@ struct Settings {
   double gradient_factor;
 };
 
-constexpr Settings kSettings[] = {
-    {1e-3, 0.0, 0.9, 0.0, 1.0},     {1e-2, 0.0, 0.9, 1e-2, 1.0}, {1e-2, 0.0, 0.9, 1e-4, 0.37},
-    {1e-3, 0.9, 0.999, 1e-2, 1.0}, {1e-1, 0.9, 0.99, 0.5, 0.01}};
+constexpr Settings kSettings[] = {{1e-3, 0.0, 0.9, 0.0, 1.0},
+                                  {1e-2, 0.0, 0.9, 1e-2, 1.0},
+                                  {1e-2, 0.0, 0.9, 1e-4, 0.37},
+                                  {1e-3, 0.9, 0.999, 1e-2, 1.0},
+                                  {1e-1, 0.9, 0.99, 0.5, 0.01}};
 
 // torch/optim/adamw.py, _single_tensor_adamw, on one number.
 struct TorchAdamW {
@@ -73,8 +75,8 @@ template <typename T>
 class AdamWTest : public ::testing::Test {};
 TYPED_TEST_SUITE(AdamWTest, FloatAndDouble, FloatOrDoubleName);
 
-// Each step moves a parameter by at most about the learning rate over 1 - beta1 and rounds about ten
-// times, so the errors stay below 10 epsilon a step of the magnitudes at hand.
+// Each step moves a parameter by at most about the learning rate over 1 - beta1 and rounds about
+// ten times, so the errors stay below 10 epsilon a step of the magnitudes at hand.
 TYPED_TEST(AdamWTest, FollowsTorch) {
   constexpr std::size_t kSteps = 12;
   Draw draw(1);
@@ -137,11 +139,8 @@ TYPED_TEST(AdamWTest, ZeroWithoutGradientStaysExactlyZero) {
 
 // The first step with beta1 = 0 has the size of the learning rate, in the gradient's direction.
 TYPED_TEST(AdamWTest, FirstStepIsTheSignOfTheGradient) {
-  const Settings s{.learning_rate = 0.25,
-                   .beta1 = 0,
-                   .beta2 = 0.9,
-                   .weight_decay = 0,
-                   .gradient_factor = 1};
+  const Settings s{
+      .learning_rate = 0.25, .beta1 = 0, .beta2 = 0.9, .weight_decay = 0, .gradient_factor = 1};
   Draw draw(3);
   Buffers<TypeParam> buffers(3, draw);
   const std::vector<TypeParam> start = buffers.parameters;

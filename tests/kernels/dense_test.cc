@@ -92,8 +92,8 @@ struct Layer {
   }
 
   // What the block's output row `r` should be in row `lane` of tile `t`, and its rounding error's
-  // bound: a sum of n products, a scale, a bias and an addition round by less than (n + 4) epsilon of
-  // the sum of the magnitudes, in whatever order they are added.
+  // bound: a sum of n products, a scale, a bias and an addition round by less than (n + 4) epsilon
+  // of the sum of the magnitudes, in whatever order they are added.
   void expect_number(const DenseBlock& block, std::size_t r, std::size_t t, std::size_t lane,
                      ErrorMeter& errors) const {
     double sum = 0;

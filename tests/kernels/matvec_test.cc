@@ -14,7 +14,7 @@ namespace jeffreys::kernels {
 namespace {
 
 constexpr std::pair<std::size_t, std::size_t> kShapes[] = {
-    {1, 1},  {1, 7},   {7, 1},   {2, 3},    {3, 5},     {4, 8},   {5, 17},
+    {1, 1},  {1, 7},   {7, 1},   {2, 3},    {3, 5},     {4, 8},    {5, 17},
     {13, 9}, {13, 31}, {64, 64}, {67, 129}, {130, 257}, {6, 1000}, {3, 0}};
 
 // The result's elements and one behind them, which must stay as it is.

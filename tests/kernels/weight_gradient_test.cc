@@ -22,11 +22,14 @@ namespace {
 template <typename T>
 struct Sums {
   std::size_t columns;
-  std::size_t tiles = 1;
+  std::size_t tiles;
   bool with_bias = true;
   std::size_t rows = 0;
   std::vector<GradientBlock> blocks;
   AlignedVector<T> output_gradient, input, before, bias_before, weights, bias;
+
+  Sums(std::size_t column_count, std::size_t tile_count)
+      : columns(column_count), tiles(tile_count) {}
 
   std::size_t stride() const { return gradient_stride(columns); }
   std::size_t output_stride() const { return (rows + 1) * kTileRows; }
@@ -105,7 +108,9 @@ struct Sums {
       }
     }
     EXPECT_LE(errors.worst(), 1) << errors;
-    if (!with_bias) EXPECT_EQ(bias, bias_before);
+    if (!with_bias) {
+      EXPECT_EQ(bias, bias_before);
+    }
     for (std::size_t r = 0; r < rows; ++r) {
       if (in_block[r]) continue;
       EXPECT_EQ(bias[r], bias_before[r]) << "row " << r;
@@ -127,7 +132,7 @@ TYPED_TEST(WeightGradientTest, RowsInBlocksOfAnySize) {
   Draw draw(1);
   for (const std::size_t columns : kColumns) {
     for (std::size_t rows = 1; rows <= 13; ++rows) {
-      Sums<TypeParam> sums{.columns = columns, .tiles = draw.integer(1, 3)};
+      Sums<TypeParam> sums(columns, draw.integer(1, 3));
       while (sums.rows < rows) {
         sums.add_block(std::min(draw.integer(1, kMaxBlockRows), rows - sums.rows), columns);
       }
@@ -138,13 +143,15 @@ TYPED_TEST(WeightGradientTest, RowsInBlocksOfAnySize) {
   }
 }
 
-// Blocks that want fewer columns, none among them, and rows between the blocks that belong to nobody.
+// Blocks that want fewer columns, none among them, and rows between the blocks that belong to
+// nobody.
 TYPED_TEST(WeightGradientTest, BlocksWithTheirOwnColumns) {
   Draw draw(2);
   for (const std::size_t columns : kColumns) {
     for (const std::size_t tiles : {1, 2, 5}) {
       for (const bool with_bias : {false, true}) {
-        Sums<TypeParam> sums{.columns = columns, .tiles = tiles, .with_bias = with_bias};
+        Sums<TypeParam> sums(columns, tiles);
+        sums.with_bias = with_bias;
         for (std::size_t rows = 1; rows <= kMaxBlockRows; ++rows) {
           sums.rows += draw.integer(0, 1);
           sums.add_block(rows, rows == 4 ? 0 : draw.integer(0, columns));
@@ -163,7 +170,8 @@ TYPED_TEST(WeightGradientTest, OneBlockOfOneRow) {
   for (const std::size_t columns : kColumns) {
     for (const std::size_t tiles : {1, 4}) {
       for (const std::size_t row : {0, 3}) {
-        Sums<TypeParam> sums{.columns = columns, .tiles = tiles, .rows = row};
+        Sums<TypeParam> sums(columns, tiles);
+        sums.rows = row;
         sums.add_block(1, row == 0 ? columns : draw.integer(0, columns));
         sums.rows += 1;
         SCOPED_TRACE(::testing::Message() << columns << " columns, row " << row);
@@ -178,7 +186,7 @@ TYPED_TEST(WeightGradientTest, OneBlockOfOneRow) {
 // except for a block of one row that is asked for alone.
 TYPED_TEST(WeightGradientTest, BlocksDoNotInfluenceEachOther) {
   for (const std::size_t columns : {3, 33}) {
-    Sums<TypeParam> both{.columns = columns, .tiles = 2};
+    Sums<TypeParam> both(columns, 2);
     both.add_block(4, columns);
     both.add_block(6, columns);
     Sums<TypeParam> second = both;

@@ -138,6 +138,7 @@ TEST_F(AtomicWrite, ReadersSeeTheOldOrTheNew) {
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> readers;
+  readers.reserve(2);
   for (int reader = 0; reader < 2; ++reader) {
     readers.emplace_back([&] {
       while (!done) {
@@ -155,6 +156,7 @@ TEST_F(AtomicWrite, ReadersSeeTheOldOrTheNew) {
 
 TEST_F(AtomicWrite, ConcurrentWritersDoNotMix) {
   std::vector<std::thread> writers;
+  writers.reserve(4);
   for (int writer = 0; writer < 4; ++writer) {
     writers.emplace_back([this, writer] {
       const std::string text(50'000, static_cast<char>('a' + writer));

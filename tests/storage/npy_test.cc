@@ -69,17 +69,19 @@ TEST_F(Npy, ReadsOtherSpellingsOfTheHeader) {
 }
 
 TEST_F(Npy, FortranOrderIsTransposed) {
-  // Item (i, j, k) of shape (2, 3, 4) has the value 100 i + 10 j + k.
+  const auto item = [](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return 100 * i + 10 * j + k;
+  };
   std::string data;
   std::vector<std::int64_t> expected;
   for (int k = 0; k < 4; ++k) {
     for (int j = 0; j < 3; ++j) {
-      for (int i = 0; i < 2; ++i) data += raw(std::int64_t{100} * i + 10 * j + k);
+      for (int i = 0; i < 2; ++i) data += raw(item(i, j, k));
     }
   }
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 3; ++j) {
-      for (int k = 0; k < 4; ++k) expected.push_back(100 * i + 10 * j + k);
+      for (int k = 0; k < 4; ++k) expected.push_back(item(i, j, k));
     }
   }
   const auto name = file("a.npy", npy(1, dictionary("<i8", "(2, 3, 4)", "True"), data));

@@ -12,9 +12,11 @@ namespace jeffreys::testing {
 
 Matrix<double> normals(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
   Matrix<double> result(rows, columns);
-  kernels::fill_normals(kernels::RandomArguments<double>{
-      {seed, 1, 0}, 0, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
-      result.data()});
+  kernels::fill_normals(kernels::RandomArguments<double>{{seed, 1, 0},
+                                                         0,
+                                                         static_cast<std::size_t>(rows),
+                                                         static_cast<std::size_t>(columns),
+                                                         result.data()});
   return result;
 }
 
@@ -86,8 +88,8 @@ SplineFlow<T> single_transform(const SplineFlow<T>& flow, Eigen::Index t) {
   result.edit_parameters([&](std::span<T> parameters) {
     for (const ParameterBlock& block : result.layout().blocks()) {
       if (!block.name.starts_with(prefix + "0.")) throw std::logic_error("block " + block.name);
-      const ParameterBlock& from = flow.layout().find(prefix + std::to_string(t) +
-                                                      block.name.substr(prefix.size() + 1));
+      const ParameterBlock& from =
+          flow.layout().find(prefix + std::to_string(t) + block.name.substr(prefix.size() + 1));
       std::copy_n(flow.parameters().begin() + static_cast<std::ptrdiff_t>(from.offset), from.size,
                   parameters.begin() + static_cast<std::ptrdiff_t>(block.offset));
     }

@@ -41,8 +41,8 @@ SplineFlow<double> in_double(const SplineFlow<float>& flow);
 template <typename T>
 SplineFlow<T> single_transform(const SplineFlow<T>& flow, Eigen::Index t);
 
-// Maximum likelihood on all rows at once by AdamW(0, 0.9) with weight decay 1e-2. Returns the mean log
-// density before the last step.
+// Maximum likelihood on all rows at once by AdamW(0, 0.9) with weight decay 1e-2. Returns the mean
+// log density before the last step.
 template <typename T>
 double train(SplineFlow<T>& flow, const Matrix<T>& data, int steps, double learning_rate);
 

@@ -1,0 +1,206 @@
+// What a SplineFlow holds, and its work on one tile.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jeffreys/model/spline_flow.h"
+#include "kernels/random.h"
+#include "kernels/reductions.h"
+#include "model/check_shapes.h"
+#include "model/scratch.h"
+#include "model/spline_flow_options.h"
+#include "model/spline_transform.h"
+#include "model/tile_rows.h"
+
+namespace jeffreys {
+
+// Per tile: the tapes of all transforms, then the noise z.
+template <typename T>
+class SampleTape {
+ public:
+  kernels::AlignedVector<T> memory;
+  Eigen::Index rows = 0;
+  std::uint64_t version = 0;  // of the parameters
+};
+
+template <typename T>
+class SplineFlow<T>::Impl {
+ public:
+  explicit Impl(const SplineFlowOptions& given) : options(with_orders(given)) {
+    const auto size = [](Eigen::Index value) { return static_cast<std::size_t>(value); };
+    features = size(options.features);
+    context = size(options.context_features);
+    std::vector<std::size_t> hidden;
+    for (const Eigen::Index width : options.hidden) hidden.push_back(size(width));
+    for (std::size_t t = 0; t < size(options.transforms); ++t) {
+      transforms.emplace_back(
+          SplineTransformShape{features, context, size(options.bins), hidden, options.orders[t]},
+          "transform.transforms." + std::to_string(t), layout);
+      tape_offset.push_back(tape_size);
+      tape_size += transforms.back().tape_size();
+      accumulator_offset.push_back(accumulator_size);
+      accumulator_size += transforms.back().accumulator_size();
+    }
+    noise_offset = tape_size;
+    tape_size += features * kernels::kTileRows;
+    parameters.resize(layout.size());
+    initialise();
+  }
+
+  void initialise() {
+    std::size_t index = 0;
+    for (const ParameterBlock& block : layout.blocks()) {
+      const kernels::RandomKey key{options.seed, kInitialWeights, index++};
+      const kernels::RandomArguments<T> fill{key, 0, 1, block.size, parameters.data() + block.offset};
+      if (block.name.find(".phi.") != std::string::npos) {
+        kernels::fill_normals(fill);
+      } else {
+        kernels::fill_uniforms(fill);
+      }
+    }
+    for (const SplineTransform<T>& transform : transforms) {
+      for (std::size_t l = 0; l < transform.layers().size(); ++l) {
+        const TileLayer<T>& layer = transform.layers()[l];
+        const T bound = T(1) / std::sqrt(static_cast<T>(layer.inputs()));
+        const auto spread = [&](T& u) { u = bound * (2 * u - 1); };
+        for (std::size_t o = 0; o < layer.outputs(); ++o) {
+          spread(parameters[transform.bias_offset(l) + o]);
+          for (std::size_t i = 0; i < layer.inputs(); ++i) {
+            T& weight = parameters[transform.weight_offset(l) + o * layer.inputs() + i];
+            spread(weight);
+            if (!layer.allowed(o, i)) weight = 0;
+          }
+        }
+      }
+    }
+    pack();
+  }
+
+  void pack() {
+    ++version;
+    for (SplineTransform<T>& transform : transforms) transform.pack(parameters.data());
+  }
+
+  void check(const MatrixView<T>& x, const MatrixView<T>& c) const {
+    check_columns("x", x.cols(), options.features);
+    check_context<T>(c, x.rows(), options.context_features);
+  }
+
+  T* load_context(const MatrixView<T>& c, TileRows at, Scratch::Frame& frame) const {
+    T* tile = frame.take<T>(context * kernels::kTileRows);
+    if (context > 0) load_rows<T>(c, at, tile);
+    return tile;
+  }
+
+  // log N(z; 0, I) + log determinants, for a tile.
+  void add_base_density(const T* z, T* log_prob) const {
+    const T constant = static_cast<T>(-0.5 * std::log(2 * std::numbers::pi) *
+                                      static_cast<double>(features));
+    for (std::size_t r = 0; r < kernels::kTileRows; ++r) log_prob[r] += constant;
+    for (std::size_t f = 0; f < features; ++f) {
+      const T* row = z + f * kernels::kTileRows;
+      for (std::size_t r = 0; r < kernels::kTileRows; ++r) log_prob[r] -= T(0.5) * row[r] * row[r];
+    }
+  }
+
+  // Brings the tile of x to noise (in the tape), and writes its log density. Only the last transform's
+  // tape survives unless every transform has a place of its own.
+  void evaluate_tile(const MatrixView<T>& x, const MatrixView<T>& c, TileRows at, bool keep, T* tape,
+                     T* log_prob) const {
+    Scratch::Frame frame;
+    T* z = tape + noise_offset;
+    const T* conditions = load_context(c, at, frame);
+    load_rows<T>(x, at, z);
+    std::fill_n(log_prob, kernels::kTileRows, T(0));
+    add_poison(z, features, log_prob);
+    add_poison(conditions, context, log_prob);
+    for (std::size_t t = 0; t < transforms.size(); ++t) {
+      transforms[t].forward(z, conditions, tape + (keep ? tape_offset[t] : 0), z, log_prob);
+    }
+    add_base_density(z, log_prob);
+  }
+
+  // Brings the tape's noise to data in x_tile.
+  void sample_tile(const MatrixView<T>& c, TileRows at, bool keep, T* tape, T* x_tile,
+                   T* log_prob) const {
+    Scratch::Frame frame;
+    const T* z = tape + noise_offset;
+    const T* conditions = load_context(c, at, frame);
+    std::fill_n(log_prob, kernels::kTileRows, T(0));
+    add_poison(z, features, log_prob);
+    add_poison(conditions, context, log_prob);
+    add_base_density(z, log_prob);
+    std::copy_n(z, features * kernels::kTileRows, x_tile);
+    for (std::size_t t = transforms.size(); t-- > 0;) {
+      transforms[t].inverse(x_tile, conditions, tape + (keep ? tape_offset[t] : 0), x_tile, log_prob);
+    }
+  }
+
+  // From weights of the rows' log densities back through all transforms. Leaves the gradient with
+  // respect to x in x_gradient, if that is wanted.
+  void backward_tile(const T* tape, const T* weights, T* x_gradient, T* context_gradient,
+                     T* accumulator) const {
+    Scratch::Frame frame;
+    T* gradient = x_gradient ? x_gradient : frame.take<T>(features * kernels::kTileRows);
+    const T* z = tape + noise_offset;
+    for (std::size_t i = 0; i < features * kernels::kTileRows; ++i) {
+      gradient[i] = -z[i] * weights[i % kernels::kTileRows];
+    }
+    for (std::size_t t = transforms.size(); t-- > 0;) {
+      transforms[t].backward(tape + tape_offset[t], gradient, weights,
+                             t > 0 || x_gradient ? gradient : nullptr, context_gradient,
+                             accumulator ? accumulator + accumulator_offset[t] : nullptr);
+    }
+  }
+
+  void add_accumulators(const T* accumulators, std::size_t groups, std::size_t t,
+                        std::span<T> gradient) const {
+    Scratch::Frame frame;
+    const std::size_t size = transforms[t].accumulator_size();
+    T* sum = frame.take<T>(size);
+    std::copy_n(accumulators + accumulator_offset[t], size, sum);
+    for (std::size_t g = 1; g < groups; ++g) {
+      kernels::add(sum, accumulators + g * accumulator_size + accumulator_offset[t], size);
+    }
+    transforms[t].add_gradient(sum, parameters.data(), gradient.data());
+  }
+
+  // Sums what job(tile, accumulator) adds for every tile, in an order that does not depend on threads,
+  // and adds it to the gradient. `run` spreads jobs over threads.
+  template <typename Run, typename Job>
+  void sum_over_tiles(const Run& run, std::size_t tiles, std::span<T> gradient,
+                      const Job& job) const {
+    if (tiles == 0) return;
+    const std::size_t groups = group_count(tiles, accumulator_size * sizeof(T));
+    Scratch::Frame frame;
+    T* accumulators = frame.take<T>(groups * accumulator_size);
+    run(groups, [&](std::size_t group) {
+      T* accumulator = accumulators + group * accumulator_size;
+      std::fill_n(accumulator, accumulator_size, T(0));
+      for (std::size_t tile = group * tiles / groups; tile < (group + 1) * tiles / groups; ++tile) {
+        job(tile, accumulator);
+      }
+    });
+    run(transforms.size(), [&](std::size_t t) { add_accumulators(accumulators, groups, t, gradient); });
+  }
+
+  SplineFlowOptions options;
+  std::size_t features = 0;
+  std::size_t context = 0;
+  ParameterLayout layout;
+  std::vector<SplineTransform<T>> transforms;
+  std::vector<std::size_t> tape_offset;
+  std::vector<std::size_t> accumulator_offset;
+  std::size_t noise_offset = 0;
+  std::size_t tape_size = 0;
+  std::size_t accumulator_size = 0;
+  std::vector<T> parameters;
+  std::uint64_t version = 0;
+};
+
+}  // namespace jeffreys
