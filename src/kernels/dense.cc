@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "kernels/dense.cc"
 #include "hwy/foreach_target.h"
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/dispatch.h"
 
@@ -34,7 +35,8 @@ constexpr std::size_t strip_vectors() {
 template <typename T, std::size_t R, std::size_t S, class D>
 HWY_INLINE void block_strip(D d, const DenseArguments<T>& a, const DenseBlock& block,
                             std::size_t begin, std::size_t end, const T* HWY_RESTRICT input,
-                            const T* gate, T* HWY_RESTRICT output, std::size_t lane) {
+                            const T* gate, T* HWY_RESTRICT output, std::size_t lane,
+                            std::size_t ahead) {
   using V = hn::Vec<D>;
   const std::size_t n = hn::Lanes(d);
   V sum[R][S];
@@ -49,6 +51,7 @@ HWY_INLINE void block_strip(D d, const DenseArguments<T>& a, const DenseBlock& b
   const T* HWY_RESTRICT w = a.weights + block.offset + (begin - block.begin) * R;
   const T* HWY_RESTRICT in = input + begin * kTileRows + lane;
   for (std::size_t k = begin; k < end; ++k, w += R, in += kTileRows) {
+    hwy::Prefetch(w + ahead);
     V x[S];
 #pragma GCC unroll 8
     for (std::size_t s = 0; s < S; ++s) x[s] = hn::Load(d, in + s * n);
@@ -96,8 +99,11 @@ HWY_NOINLINE void block_chunk(const DenseArguments<T>& a, const DenseBlock& bloc
   const std::size_t at = tile * a.output_stride + block.row * kTileRows;
   T* output = a.output + at;
   const T* gate = a.gate ? a.gate + at : nullptr;
+  // Weights of a wide layer come from memory: while one strip works, the next block's are fetched.
+  std::size_t ahead = R * (block.end - block.begin);
   for (std::size_t lane = 0; lane < kTileRows; lane += step) {
-    block_strip<T, R, kStrip>(d, a, block, begin, end, input, gate, output, lane);
+    block_strip<T, R, kStrip>(d, a, block, begin, end, input, gate, output, lane, ahead);
+    ahead = 0;
   }
 }
 
@@ -107,25 +113,23 @@ void dense_impl(const DenseArguments<T>& a) {
   for (std::size_t b = 0; b < a.block_count; ++b) {
     longest = std::max<std::size_t>(longest, a.blocks[b].end);
   }
-  // Gates and accumulation need the finished sum, so partial sums may not pass through the output.
+  // Accumulation needs the finished sum, so partial sums may not pass through the output.
   const std::size_t chunk = a.accumulate ? std::max<std::size_t>(longest, 1) : kChunk;
   for (std::size_t from = 0; from == 0 || from < longest; from += chunk) {
-    for (std::size_t b = 0; b < a.block_count; ++b) {
-      const DenseBlock& block = a.blocks[b];
-      const std::size_t begin = std::max<std::size_t>(from, block.begin);
-      const std::size_t end = std::min<std::size_t>(from + chunk, block.end);
-      const bool empty = block.begin == block.end && from == 0;
-      if (begin >= end && !empty) continue;
-      for (std::size_t t = 0; t < a.tiles; ++t) {
-        const std::size_t first = empty ? block.begin : begin;
-        const std::size_t last = empty ? block.end : end;
+    for (std::size_t t = 0; t < a.tiles; ++t) {
+      for (std::size_t b = 0; b < a.block_count; ++b) {
+        const DenseBlock& block = a.blocks[b];
+        const bool empty = block.begin == block.end;
+        const std::size_t begin = empty ? block.begin : std::max<std::size_t>(from, block.begin);
+        const std::size_t end = empty ? block.end : std::min<std::size_t>(from + chunk, block.end);
+        if (empty ? from > 0 : begin >= end) continue;
         switch (block.rows) {
-          case 1: block_chunk<T, 1>(a, block, first, last, t); break;
-          case 2: block_chunk<T, 2>(a, block, first, last, t); break;
-          case 3: block_chunk<T, 3>(a, block, first, last, t); break;
-          case 4: block_chunk<T, 4>(a, block, first, last, t); break;
-          case 5: block_chunk<T, 5>(a, block, first, last, t); break;
-          default: block_chunk<T, 6>(a, block, first, last, t); break;
+          case 1: block_chunk<T, 1>(a, block, begin, end, t); break;
+          case 2: block_chunk<T, 2>(a, block, begin, end, t); break;
+          case 3: block_chunk<T, 3>(a, block, begin, end, t); break;
+          case 4: block_chunk<T, 4>(a, block, begin, end, t); break;
+          case 5: block_chunk<T, 5>(a, block, begin, end, t); break;
+          default: block_chunk<T, 6>(a, block, begin, end, t); break;
         }
       }
     }

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "kernels/weight_gradient.cc"
 #include "hwy/foreach_target.h"
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/dispatch.h"
 #include "kernels/reduce-inl.h"
@@ -46,8 +47,9 @@ HWY_NOINLINE void panel_product(const WeightGradientArguments<T>& a, const Gradi
   V sum[R][S];
 #pragma GCC unroll 8
   for (std::size_t r = 0; r < R; ++r) {
+    hwy::Prefetch(out + r * stride);
 #pragma GCC unroll 2
-    for (std::size_t s = 0; s < S; ++s) sum[r][s] = hn::Load(d, out + r * stride + s * n);
+    for (std::size_t s = 0; s < S; ++s) sum[r][s] = hn::Zero(d);
   }
   for (std::size_t t = 0; t < a.tiles; ++t) {
     const T* HWY_RESTRICT g = a.output_gradient + t * a.output_stride + block.row * kTileRows;
@@ -69,21 +71,41 @@ HWY_NOINLINE void panel_product(const WeightGradientArguments<T>& a, const Gradi
 #pragma GCC unroll 8
   for (std::size_t r = 0; r < R; ++r) {
 #pragma GCC unroll 2
-    for (std::size_t s = 0; s < S; ++s) hn::Store(sum[r][s], d, out + r * stride + s * n);
+    for (std::size_t s = 0; s < S; ++s) {
+      T* at = out + r * stride + s * n;
+      hn::Store(a.overwrite ? sum[r][s] : hn::Add(hn::Load(d, at), sum[r][s]), d, at);
+    }
   }
 }
 
 template <typename T, std::size_t R>
-void block_products(const WeightGradientArguments<T>& a, const GradientBlock& block) {
+void block_product(const WeightGradientArguments<T>& a, const GradientBlock& block,
+                   std::size_t column) {
   const hn::CappedTag<T, kGradientAlign / 2> d;
   const std::size_t n = hn::Lanes(d);
-  const std::size_t width = 2 * n;
-  for (std::size_t column = 0; column < block.columns; column += width) {
-    const T* panel = a.scratch + column * a.tiles * kTileRows;
-    if (block.columns - column > n) {
-      panel_product<T, R, 2>(a, block, panel, width, column);
-    } else {
-      panel_product<T, R, 1>(a, block, panel, width, column);
+  const T* panel = a.scratch + column * a.tiles * kTileRows;
+  if (block.columns - column > n) {
+    panel_product<T, R, 2>(a, block, panel, 2 * n, column);
+  } else {
+    panel_product<T, R, 1>(a, block, panel, 2 * n, column);
+  }
+}
+
+// Panel by panel, so that a panel stays in the L1 cache while the output gradients stream past it.
+template <typename T>
+void all_products(const WeightGradientArguments<T>& a, std::size_t width) {
+  for (std::size_t column = 0; column < a.columns; column += width) {
+    for (std::size_t b = 0; b < a.block_count; ++b) {
+      const GradientBlock& block = a.blocks[b];
+      if (column >= block.columns) continue;
+      switch (block.rows) {
+        case 1: block_product<T, 1>(a, block, column); break;
+        case 2: block_product<T, 2>(a, block, column); break;
+        case 3: block_product<T, 3>(a, block, column); break;
+        case 4: block_product<T, 4>(a, block, column); break;
+        case 5: block_product<T, 5>(a, block, column); break;
+        default: block_product<T, 6>(a, block, column); break;
+      }
     }
   }
 }
@@ -92,6 +114,7 @@ void block_products(const WeightGradientArguments<T>& a, const GradientBlock& bl
 template <typename T>
 void dot_column(const WeightGradientArguments<T>& a, const GradientBlock& block, bool ones,
                 std::size_t column, T* HWY_RESTRICT out, std::size_t stride) {
+  const bool overwrite = a.overwrite && !ones;
   const hn::CappedTag<T, kTileRows> d;
   const std::size_t n = hn::Lanes(d);
   for (std::size_t first = 0; first < block.rows; first += kSumsAtOnce) {
@@ -120,7 +143,10 @@ void dot_column(const WeightGradientArguments<T>& a, const GradientBlock& block,
     }
     T sums[kSumsAtOnce];
     sums_of_four(d, s0, s1, s2, s3, sums);
-    for (std::size_t r = 0; r < count; ++r) out[(block.row + first + r) * stride + column] += sums[r];
+    for (std::size_t r = 0; r < count; ++r) {
+      T& at = out[(block.row + first + r) * stride + column];
+      at = overwrite ? sums[r] : at + sums[r];
+    }
   }
 }
 
@@ -148,7 +174,7 @@ void single_row(const WeightGradientArguments<T>& a, const GradientBlock& block)
     }
     T sums[kSumsAtOnce];
     sums_of_four(d, s0, s1, s2, s3, sums);
-    for (std::size_t i = 0; i < count; ++i) out[c + i] += sums[i];
+    for (std::size_t i = 0; i < count; ++i) out[c + i] = a.overwrite ? sums[i] : out[c + i] + sums[i];
   }
 }
 
@@ -164,6 +190,7 @@ void weight_gradient_impl(const WeightGradientArguments<T>& a) {
       make_panels(a.input + t * a.input_stride, a.columns, width, a.tiles * kTileRows * width,
                   a.scratch + t * kTileRows * width);
     }
+    all_products(a, width);
   }
   for (std::size_t b = 0; b < a.block_count; ++b) {
     const GradientBlock& block = a.blocks[b];
@@ -172,15 +199,6 @@ void weight_gradient_impl(const WeightGradientArguments<T>& a) {
     } else if (dots) {
       for (std::size_t c = 0; c < block.columns; ++c) {
         dot_column(a, block, false, c, a.weight_gradient, stride);
-      }
-    } else {
-      switch (block.rows) {
-        case 1: block_products<T, 1>(a, block); break;
-        case 2: block_products<T, 2>(a, block); break;
-        case 3: block_products<T, 3>(a, block); break;
-        case 4: block_products<T, 4>(a, block); break;
-        case 5: block_products<T, 5>(a, block); break;
-        default: block_products<T, 6>(a, block); break;
       }
     }
     if (a.bias_gradient) dot_column(a, block, true, 0, a.bias_gradient, 1);

@@ -43,7 +43,7 @@ class EnergyBlock {
                         const T* output_gradient, std::size_t tiles, T* input_gradient,
                         T* context_gradient, T* accumulator) const = 0;
 
-  virtual void add_gradient(T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const = 0;
+  virtual void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const = 0;
 };
 
 // Residual block of the paper (label alg:residual_block):

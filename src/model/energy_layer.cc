@@ -1,5 +1,6 @@
 #include "model/energy_layer.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -74,28 +75,29 @@ void EnergyLayer<T>::backward(const T* output_gradient, T* input_gradient,
   layer_.backward(output_gradient, nullptr, input_gradient, 1 / sigma_, tiles);
 }
 
+// The layer has no mask, so the accumulator's order is the natural one.
 template <typename T>
-void EnergyLayer<T>::add_gradient(T* accumulator, const T* parameters, const T* vectors,
+void EnergyLayer<T>::add_gradient(const T* accumulator, const T* parameters, const T* vectors,
                                   T* gradient) const {
-  if (spectral_) {
-    const std::size_t stride = kernels::gradient_stride(inputs());
-    T* sums = accumulator + kernels::gradient_stride(outputs());
-    const T* weight = parameters + weight_;
-    T inner = 0;  // G . W
-    for (std::size_t o = 0; o < outputs(); ++o) {
-      inner += std::inner_product(sums + o * stride, sums + o * stride + inputs(),
-                                  weight + o * inputs(), T(0));
-    }
-    const T inverse = 1 / sigma_;
-    for (std::size_t o = 0; o < outputs(); ++o) {
-      const T factor = inner * inverse * inverse * vectors[u_ + o];
-      for (std::size_t i = 0; i < inputs(); ++i) {
-        T& sum = sums[o * stride + i];
-        sum = sum * inverse - factor * vectors[v_ + i];
-      }
-    }
+  if (!spectral_) {
+    layer_.add_gradient(accumulator, gradient + weight_, gradient + bias_);
+    return;
   }
-  layer_.add_gradient(accumulator, gradient + weight_, gradient + bias_);
+  using Row = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
+  const auto in = static_cast<Eigen::Index>(inputs());
+  double inner = 0;  // G . W
+  for (std::size_t o = 0; o < outputs(); ++o) {
+    const Row weight(parameters + weight_ + o * inputs(), in);
+    inner += static_cast<double>((Row(layer_.weight_sums(accumulator, o), in) * weight).sum());
+  }
+  const T inverse = 1 / sigma_;
+  const Row v(vectors + v_, in);
+  for (std::size_t o = 0; o < outputs(); ++o) {
+    const T factor = static_cast<T>(inner) * inverse * inverse * vectors[u_ + o];
+    Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> row(gradient + weight_ + o * inputs(), in);
+    row += inverse * Row(layer_.weight_sums(accumulator, o), in) - factor * v;
+    gradient[bias_ + o] += layer_.bias_sums(accumulator)[o];
+  }
 }
 
 template class EnergyLayer<float>;

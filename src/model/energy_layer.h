@@ -42,7 +42,7 @@ class EnergyLayer {
   void accumulate(const T* output_gradient, const T* input, T* accumulator, std::size_t tiles) const {
     layer_.accumulate(output_gradient, input, accumulator, tiles);
   }
-  void add_gradient(T* accumulator, const T* parameters, const T* vectors, T* gradient) const;
+  void add_gradient(const T* accumulator, const T* parameters, const T* vectors, T* gradient) const;
 
  private:
   TileLayer<T> layer_;

@@ -22,8 +22,9 @@ constexpr int kInitialPowerIterations = 15;
 // Wide layers stream their weights from memory: several tiles at a time share that. A function of the
 // number of tiles and the width alone, so that results do not depend on threads.
 std::size_t tiles_in_run(std::size_t tiles, std::size_t hidden) {
-  if (hidden < 256) return 1;
-  return tiles >= 8 ? 4 : std::max<std::size_t>(1, tiles / 2);
+  constexpr std::size_t kWide = 256;
+  constexpr std::size_t kLongestRun = 4;
+  return hidden < kWide ? 1 : std::min(tiles, kLongestRun);
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ void EnergyNetwork<T>::backward(const T* parameters, const T* weights, std::size
 }
 
 template <typename T>
-void EnergyNetwork<T>::add_gradient(std::size_t part, T* accumulator_part,
+void EnergyNetwork<T>::add_gradient(std::size_t part, const T* accumulator_part,
                                     const EnergyBuffers<T>& buffers, T* gradient) const {
   if (part == 0) {
     input_.add_gradient(accumulator_part, buffers.parameters, buffers.vectors, gradient);

@@ -46,7 +46,7 @@ class EnergyNetwork {
   [[nodiscard]] std::size_t parts() const { return blocks_.size() + 2; }
   [[nodiscard]] std::size_t part_offset(std::size_t part) const;
   [[nodiscard]] std::size_t part_size(std::size_t part) const;
-  void add_gradient(std::size_t part, T* accumulator_part, const EnergyBuffers<T>& buffers,
+  void add_gradient(std::size_t part, const T* accumulator_part, const EnergyBuffers<T>& buffers,
                     T* gradient) const;
 
  private:

@@ -98,9 +98,9 @@ class FilmBlock final : public EnergyBlock<T> {
     kernels::add(input_gradient, residual, size(tiles));
   }
 
-  void add_gradient(T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const override {
+  void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const override {
     gradient[alpha_] += accumulator[0];
-    T* sums = accumulator + kernels::kGradientAlign;
+    const T* sums = accumulator + kernels::kGradientAlign;
     for (const SiluNetwork<T>* network : {&gamma_, &beta_, &body_}) {
       network->add_gradient(sums, buffers.parameters, buffers.vectors, gradient);
       sums += network->accumulator_size();

@@ -115,7 +115,7 @@ class ResidualBlock final : public EnergyBlock<T> {
                 T* /*context_gradient*/, T* accumulator) const override {
     Scratch::Frame frame;
     const Tape at = split(const_cast<T*>(tape), tiles);  // NOLINT: only read below
-    const Sums sums = split_sums(accumulator);
+    const Sums<T> sums = split_sums(accumulator);
     T* a = frame.take<T>(size(tiles));
     T* b = frame.take<T>(size(tiles));
     kernels::silu_backward(kernels::SiluBackwardArguments<T>{.size = size(tiles),
@@ -134,8 +134,8 @@ class ResidualBlock final : public EnergyBlock<T> {
     norm1_.backward(parameters, input, at.norm1, b, tiles, true, input_gradient, sums.norm1);
   }
 
-  void add_gradient(T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const override {
-    const Sums sums = split_sums(accumulator);
+  void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const override {
+    const Sums<const T> sums = split_sums(accumulator);
     gradient[alpha_] += accumulator[0];
     norm1_.add_gradient(sums.norm1, gradient);
     norm2_.add_gradient(sums.norm2, gradient);
@@ -150,11 +150,12 @@ class ResidualBlock final : public EnergyBlock<T> {
     T* norm2;
     T* slope;  // of the last SiLU
   };
+  template <typename U>
   struct Sums {
-    T* norm1;
-    T* norm2;
-    T* linear1;
-    T* linear2;
+    U* norm1;
+    U* norm2;
+    U* linear1;
+    U* linear2;
   };
 
   [[nodiscard]] std::size_t size(std::size_t tiles) const { return tiles * width_ * kTileRows; }
@@ -168,9 +169,10 @@ class ResidualBlock final : public EnergyBlock<T> {
     return at;
   }
 
-  Sums split_sums(T* accumulator) const {
+  template <typename U>
+  Sums<U> split_sums(U* accumulator) const {
     if (!accumulator) return {};
-    Sums sums{};
+    Sums<U> sums{};
     sums.norm1 = accumulator + kernels::kGradientAlign;  // alpha comes first
     sums.norm2 = sums.norm1 + norm1_.accumulator_size();
     sums.linear1 = sums.norm2 + norm2_.accumulator_size();

@@ -78,7 +78,7 @@ void SiluNetwork<T>::backward(const T* input, const T* tape, const T* output_gra
 }
 
 template <typename T>
-void SiluNetwork<T>::add_gradient(T* accumulator, const T* parameters, const T* vectors,
+void SiluNetwork<T>::add_gradient(const T* accumulator, const T* parameters, const T* vectors,
                                   T* gradient) const {
   for (const EnergyLayer<T>& layer : layers_) {
     layer.add_gradient(accumulator, parameters, vectors, gradient);

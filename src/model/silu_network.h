@@ -27,7 +27,7 @@ class SiluNetwork {
   // Adds to the accumulator and writes input_gradient, unless these are null.
   void backward(const T* input, const T* tape, const T* output_gradient, std::size_t tiles,
                 T* input_gradient, T* accumulator) const;
-  void add_gradient(T* accumulator, const T* parameters, const T* vectors, T* gradient) const;
+  void add_gradient(const T* accumulator, const T* parameters, const T* vectors, T* gradient) const;
 
  private:
   [[nodiscard]] std::size_t size(std::size_t tiles) const;

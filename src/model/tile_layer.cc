@@ -229,12 +229,11 @@ void TileLayer<T>::accumulate(const T* output_gradient, const T* input, T* accum
 
 template <typename T>
 void TileLayer<T>::add_gradient(const T* accumulator, T* weight_gradient, T* bias_gradient) const {
-  const std::size_t stride = kernels::gradient_stride(inputs());
-  const T* weights = accumulator + kernels::gradient_stride(outputs());
   for (std::size_t o = 0; o < outputs(); ++o) {
-    bias_gradient[output_order_[o]] += accumulator[o];
+    bias_gradient[output_order_[o]] += bias_sums(accumulator)[o];
+    const T* sums = weight_sums(accumulator, o);
     T* row = weight_gradient + output_order_[o] * inputs();
-    for (std::size_t i = 0; i < visible_[o]; ++i) row[input_order_[i]] += weights[o * stride + i];
+    for (std::size_t i = 0; i < visible_[o]; ++i) row[input_order_[i]] += sums[i];
   }
 }
 

@@ -51,12 +51,19 @@ class TileLayer {
   // The weights' gradient is summed over tiles in an accumulator of this many elements, in sorted
   // order, and brought to the natural order once, by add_gradient.
   [[nodiscard]] std::size_t accumulator_size() const;
-  void accumulate(const T* output_gradient, const T* input, T* accumulator, std::size_t tiles = 1) const;
+  void accumulate(const T* output_gradient, const T* input, T* accumulator,
+                  std::size_t tiles = 1) const;
   [[nodiscard]] std::size_t scratch_size(std::size_t tiles) const;
 
   // weight_gradient += the accumulator's masked weights (exactly nothing for the others), alike for
   // the biases.
   void add_gradient(const T* accumulator, T* weight_gradient, T* bias_gradient) const;
+
+  // The accumulator's biases [outputs], and row o of its weights, both sorted.
+  [[nodiscard]] const T* bias_sums(const T* accumulator) const { return accumulator; }
+  [[nodiscard]] const T* weight_sums(const T* accumulator, std::size_t o) const {
+    return accumulator + kernels::gradient_stride(outputs()) + o * kernels::gradient_stride(inputs());
+  }
 
  private:
   void make_forward_blocks();

@@ -41,7 +41,7 @@ class ReferenceSpline {
   const std::vector<Real>& y_knots() const { return y_; }
 
  private:
-  static constexpr Real kLog = -6.907755278982137L;
+  static constexpr Real kLog = -6.907755278982137;  // ln 1e-3
 
   struct Parts {
     Real s, t, u, denominator;

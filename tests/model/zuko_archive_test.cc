@@ -12,9 +12,9 @@ namespace {
 
 using storage::Array;
 using storage::Arrays;
-using ::testing::HasSubstr;
 using testing::Golden;
 using testing::golden_path;
+using ::testing::HasSubstr;
 using testing::problem_of;
 using testing::ScratchTest;
 
@@ -34,8 +34,9 @@ TEST_F(ZukoArchive, ExportGivesBackWhatWasImported) {
                            "nsf_1d_cond.npz", "nsf_5d_random.npz"}) {
     export_zuko(import_zuko<float>(golden_path(name)), path("out.npz"));
     const Arrays written = storage::read_npz(path("out.npz"));
+    const Golden golden(name);
     std::size_t parameters = 0;
-    for (const auto& [key, array] : Golden(name).arrays()) {
+    for (const auto& [key, array] : golden.arrays()) {
       if (!key.starts_with("param.")) continue;
       ++parameters;
       ASSERT_TRUE(written.contains(key)) << name << " " << key;
@@ -77,16 +78,18 @@ TEST_F(ZukoArchive, SaysWhatIsWrong) {
   EXPECT_THAT(problem_after([](Arrays& a) { a.clear(); }), HasSubstr("zuko.flows.NSF"));
   EXPECT_THAT(problem_after([&](Arrays& a) { a.erase(first + "hyper.2.bias"); }),
               HasSubstr("transform.transforms.0.hyper.2.bias"));
-  EXPECT_THAT(problem_after([&](Arrays& a) { a.at(first + "hyper.2.bias").shape = {4, 4}; }),
+  EXPECT_THAT(problem_after([&](Arrays& a) {
+                a.at(first + "hyper.2.bias").shape = {4, 4};
+              }),
               HasSubstr("expected shape (16), got (4, 4)"));
   EXPECT_THAT(problem_after([&](Arrays& a) {
-                a[first + "order"] = Array::from<std::int64_t>({5}, std::vector<std::int64_t>{0, 0, 1, 1, 2});
+                a[first + "order"] =
+                    Array::from<std::int64_t>({5}, std::vector<std::int64_t>{0, 0, 1, 1, 2});
               }),
               HasSubstr("permutations"));
-  EXPECT_THAT(problem_after([&](Arrays& a) {
-                a.at(first + "hyper.0.mask").bytes[0] ^= std::byte{1};
-              }),
-              HasSubstr("hyper.0.mask"));
+  EXPECT_THAT(
+      problem_after([&](Arrays& a) { a.at(first + "hyper.0.mask").bytes[0] ^= std::byte{1}; }),
+      HasSubstr("hyper.0.mask"));
   EXPECT_THAT(problem_after([&](Arrays& a) {
                 a["param.base.scale"] = Array::from<float>({5}, std::vector<float>(5, 2.0F));
               }),

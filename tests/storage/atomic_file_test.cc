@@ -11,13 +11,16 @@
 #include <thread>
 #include <vector>
 
-#include "storage/scratch.h"
+#include "support/scratch_folder.h"
 
 namespace jeffreys::storage {
 namespace {
 
+using jeffreys::testing::ScratchTest;
+using jeffreys::testing::bytes_of;
+using jeffreys::testing::problem_of;
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class AtomicWrite : public ScratchTest {};
 

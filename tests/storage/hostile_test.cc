@@ -10,11 +10,14 @@
 #include "jeffreys/storage/safetensors.h"
 #include "storage/largest_allocation.h"
 #include "storage/python_archives.h"
-#include "storage/scratch.h"
+#include "support/scratch_folder.h"
 
 namespace jeffreys::storage {
 namespace {
 
+using jeffreys::testing::ScratchTest;
+using jeffreys::testing::bytes_of;
+using jeffreys::testing::raw;
 constexpr std::size_t kEnoughMemory = 300'000;
 
 using Reader = std::function<Arrays(const std::filesystem::path&)>;

@@ -5,12 +5,16 @@
 #include <sys/stat.h>
 
 #include "storage/largest_allocation.h"
-#include "storage/scratch.h"
+#include "support/scratch_folder.h"
 
 namespace jeffreys::storage {
 namespace {
 
-using testing::HasSubstr;
+using jeffreys::testing::ScratchTest;
+using jeffreys::testing::bytes_of;
+using jeffreys::testing::problem_of;
+using jeffreys::testing::raw;
+using ::testing::HasSubstr;
 
 class Npy : public ScratchTest {
  protected:

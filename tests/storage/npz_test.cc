@@ -9,14 +9,18 @@
 #include "jeffreys/storage/npy.h"
 #include "storage/largest_allocation.h"
 #include "storage/python_archives.h"
-#include "storage/scratch.h"
+#include "support/scratch_folder.h"
 #include "storage/zip_image.h"
 
 namespace jeffreys::storage {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using jeffreys::testing::ScratchTest;
+using jeffreys::testing::bytes_of;
+using jeffreys::testing::problem_of;
+using jeffreys::testing::raw;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class Npz : public ScratchTest {
  protected:

@@ -6,14 +6,18 @@
 #include <nlohmann/json.hpp>
 
 #include "storage/largest_allocation.h"
-#include "storage/scratch.h"
+#include "support/scratch_folder.h"
 
 namespace jeffreys::storage {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using jeffreys::testing::ScratchTest;
+using jeffreys::testing::bytes_of;
+using jeffreys::testing::problem_of;
+using jeffreys::testing::raw;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Safetensors : public ScratchTest {
  protected:

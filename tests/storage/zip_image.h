@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/scratch.h"
+#include "support/scratch_folder.h"
 
 namespace jeffreys::storage {
+
+using jeffreys::testing::raw;
 
 struct ZipEntry {
   std::string name;

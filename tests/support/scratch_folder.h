@@ -16,9 +16,9 @@
 
 #include "jeffreys/input_error.h"
 
-namespace jeffreys::storage {
+namespace jeffreys::testing {
 
-class ScratchTest : public testing::Test {
+class ScratchTest : public ::testing::Test {
  protected:
   ScratchTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "jeffreys-XXXXXX").string();
@@ -68,4 +68,4 @@ inline std::string problem_of(const std::filesystem::path& path,
   return {};
 }
 
-}  // namespace jeffreys::storage
+}  // namespace jeffreys::testing
