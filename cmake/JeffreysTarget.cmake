@@ -10,6 +10,11 @@ set(JEFFREYS_HIGHWAY_DEFINITIONS
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   list(APPEND JEFFREYS_HIGHWAY_DEFINITIONS HWY_BROKEN_EMU128=0)
 endif()
+# Sanitizers make the unrolled kernels take minutes to compile for each instruction set.
+if(JEFFREYS_FEW_INSTRUCTION_SETS)
+  set(JEFFREYS_HIGHWAY_DEFINITIONS
+    "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
+endif()
 
 # For every target compiled from this tree.
 function(jeffreys_set_compile_options target)

@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace jeffreys::kernels::HWY_NAMESPACE {
 
-// exp(x) for |x| <= 87, to about one unit in the last place. In float, a polynomial made for that
+// exp(x) for |x| <= 87 (double: 705), to about one unit in the last place. In float, a polynomial made for that
 // precision: half the work of Highway's, which also covers what lies beyond. The constant 1.5 * 2^23
 // rounds x / ln 2 to an integer and leaves it in the low bits, ready for the exponent.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
@@ -38,17 +38,16 @@ HWY_INLINE V bounded_exponential(D d, V x) {
   }
 }
 
-// exp(x) for any x; in float, results below 1.2e-38 and above 2.4e38 are cut off there. The order of
-// the operands of Max and Min lets a NaN pass.
+// exp(x) for any x: cut off where the result would leave the normal numbers of the type. The order of the
+// operands of Max and Min lets a NaN pass.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V exponential(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
-  if constexpr (sizeof(hn::TFromD<D>) == 8) {
-    return hn::Exp(d, x);
-  } else {
-    const V cut = hn::Min(hn::Set(d, 88.37F), hn::Max(hn::Set(d, -87.33F), x));
-    return bounded_exponential(d, cut);
-  }
+  using T = hn::TFromD<D>;
+  constexpr bool kDouble = sizeof(T) == 8;
+  const V most = hn::Set(d, static_cast<T>(kDouble ? 705.0 : 88.37));
+  const V least = hn::Set(d, static_cast<T>(kDouble ? -705.0 : -87.33));
+  return bounded_exponential(d, hn::Min(most, hn::Max(least, x)));
 }
 
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>

@@ -14,13 +14,16 @@ namespace {
 
 constexpr double kMinNorm = 1e-12;  // as in torch.nn.functional.normalize
 
-// Divides by the norm and returns it.
 template <typename T>
-T normalize(T* values, std::size_t size) {
-  const T norm = static_cast<T>(
-      std::max(std::sqrt(kernels::squared_norm(values, size)), kMinNorm));
+void normalize(T* values, std::size_t size) {
+  const T norm =
+      static_cast<T>(std::max(std::sqrt(kernels::squared_norm(values, size)), kMinNorm));
   for (std::size_t i = 0; i < size; ++i) values[i] /= norm;
-  return norm;
+}
+
+template <typename T>
+T dot(const T* a, const T* b, std::size_t size) {
+  return std::inner_product(a, a + size, b, T(0));
 }
 
 }  // namespace
@@ -45,23 +48,27 @@ void EnergyLayer<T>::pack(const T* parameters, const T* vectors) {
   layer_.pack(parameters + weight_, parameters + bias_);
   if (!spectral_) return;
   Scratch::Frame frame;
-  T* product = frame.take<T>(outputs());
-  kernels::matvec(kernels::MatVecArguments<T>{parameters + weight_, outputs(), inputs(),
-                                              vectors + v_, product});
-  sigma_ = std::inner_product(product, product + outputs(), vectors + u_, T(0));
+  T* product = frame.take<T>(inputs());
+  kernels::matvec_transposed(kernels::MatVecArguments<T>{parameters + weight_, outputs(), inputs(),
+                                                         vectors + u_, product});
+  sigma_ = dot(product, vectors + v_, inputs());
 }
 
+// sigma = (W^T u) . v, as pack() computes it: a model that is loaded continues with the same bits.
 template <typename T>
 void EnergyLayer<T>::power_iterate(const T* parameters, T* vectors) {
   if (!spectral_) return;
+  Scratch::Frame frame;
+  T* product = frame.take<T>(inputs());
   T* u = vectors + u_;
   T* v = vectors + v_;
   const T* weight = parameters + weight_;
   kernels::matvec(kernels::MatVecArguments<T>{weight, outputs(), inputs(), v, u});
   normalize(u, outputs());
-  kernels::matvec_transposed(kernels::MatVecArguments<T>{weight, outputs(), inputs(), u, v});
-  // v = W^T u / |W^T u|, so u^T W v is that norm.
-  sigma_ = normalize(v, inputs());
+  kernels::matvec_transposed(kernels::MatVecArguments<T>{weight, outputs(), inputs(), u, product});
+  std::copy_n(product, inputs(), v);
+  normalize(v, inputs());
+  sigma_ = dot(product, v, inputs());
 }
 
 template <typename T>

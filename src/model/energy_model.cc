@@ -24,7 +24,7 @@ constexpr int kInitialPowerIterations = 15;
 std::size_t tiles_in_run(std::size_t tiles, std::size_t hidden) {
   constexpr std::size_t kWide = 256;
   constexpr std::size_t kLongestRun = 4;
-  return hidden < kWide ? 1 : std::min(tiles, kLongestRun);
+  return hidden < kWide ? 1 : std::clamp<std::size_t>(tiles, 1, kLongestRun);
 }
 
 }  // namespace

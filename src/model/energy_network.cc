@@ -116,8 +116,8 @@ void EnergyNetwork<T>::backward(const T* parameters, const T* weights, std::size
   const auto sums = [&](std::size_t part) {
     return accumulator ? accumulator + part_offset(part) : nullptr;
   };
-  T* end = tape + tape_size(tiles);
-  const T* activation = end - hidden_size(tiles);
+  const T* activation = blocks_.empty() ? tape + first_activation(tiles)
+                                        : tape + tape_size(tiles) - hidden_size(tiles);
   T* gradient = frame.take<T>(hidden_size(tiles));
   T* before = frame.take<T>(hidden_size(tiles));
   if (accumulator) output_.accumulate(weights, activation, sums(parts() - 1), tiles);

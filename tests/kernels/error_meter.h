@@ -2,6 +2,7 @@
 // shows its worst case.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -22,9 +23,10 @@ class ErrorMeter {
   }
 
   // low <= actual <= high; outside of it the distance is measured in units of the bound.
-  void add_between(double actual, double low, double high, double bound) {
-    const double nearest = actual < low ? low : (actual > high ? high : actual);
-    add_ratio(std::abs(actual - nearest) / bound, actual, nearest);
+  void add_between(double actual, long double low, long double high, double bound) {
+    const long double nearest = std::max(low, std::min(high, static_cast<long double>(actual)));
+    const auto ratio = static_cast<double>(std::abs(actual - nearest) / bound);
+    add_ratio(ratio, actual, static_cast<double>(nearest));
   }
 
   // The worst error in units of its bound; infinite if an error was not a number.

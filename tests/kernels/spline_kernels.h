@@ -181,8 +181,8 @@ std::vector<T> random_parameters(std::size_t bins, double size, Draw& draw) {
   return raw;
 }
 
-// All of magnitude `size`: some bins then are 640 times narrower than others, and slopes reach from
-// 1/430 to 430.
+// All of magnitude `size`. At 50 some bins are 640 times narrower than others, and the knots'
+// slopes are 1/430 or 430.
 template <typename T>
 std::vector<T> extreme_parameters(std::size_t bins, double size, Draw& draw) {
   std::vector<T> raw(spline_parameters(bins));

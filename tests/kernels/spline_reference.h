@@ -8,12 +8,13 @@
 
 namespace jeffreys::kernels {
 
-template <typename Real>
-class ReferenceSpline {
+class ExactSpline {
  public:
+  using Real = long double;
+
   // raw: [3 bins - 1]: widths, heights, inner derivatives.
   template <typename T>
-  ReferenceSpline(std::size_t bins, const std::vector<T>& raw)
+  ExactSpline(std::size_t bins, const std::vector<T>& raw)
       : x_(knots(bins, raw, 0)), y_(knots(bins, raw, bins)), slope_(bins + 1, Real(1)) {
     for (std::size_t j = 1; j < bins; ++j) {
       const auto d = static_cast<Real>(raw[2 * bins + j - 1]);
@@ -41,7 +42,7 @@ class ReferenceSpline {
   const std::vector<Real>& y_knots() const { return y_; }
 
  private:
-  static constexpr Real kLog = -6.907755278982137;  // ln 1e-3
+  static constexpr Real kLog = -6.907755278982137L;  // ln 1e-3
 
   struct Parts {
     Real s, t, u, denominator;

@@ -36,6 +36,8 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/dense.h"
 #include "kernels/layer_norm.h"
 #include "kernels/matvec.h"
+#include "kernels/only_target.h"
+#include "kernels/piecewise_linear.h"
 #include "kernels/random.h"
 #include "kernels/reductions.h"
 #include "kernels/silu.h"
@@ -46,21 +48,6 @@ namespace jeffreys::kernels {
 namespace {
 
 HWY_EXPORT(target_in_use);
-
-// Restricts dispatch to one target; the end of its life ends that.
-class OnlyTarget {
- public:
-  explicit OnlyTarget(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  ~OnlyTarget() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  OnlyTarget(const OnlyTarget&) = delete;
-  OnlyTarget& operator=(const OnlyTarget&) = delete;
-};
 
 struct Result {
   std::string kernel;
@@ -189,6 +176,30 @@ void run_activations(Draw& draw, Results<T>& results) {
                         .alpha = T(0.5),
                         .output = slope.data()});
   results.add("silu", slope);
+
+  AlignedVector<T> far = draw.buffer<T>(kTileRows, -1e4, 1e4);
+  silu(SiluArguments<T>{.size = kTileRows, .input = far.data(), .output = slope.data()});
+  results.add("silu far out", slope);
+}
+
+template <typename T>
+void run_piecewise(Draw& draw, Results<T>& results) {
+  constexpr std::size_t kOutputs = 21;
+  constexpr std::size_t kStride = piece_stride(kOutputs);
+  const AlignedVector<T> knots = {T(-1.5), T(-0.25), T(0.5), T(2)};
+  const auto table = draw.buffer<T>((knots.size() + 1) * 2 * kStride);
+  const auto input = draw.buffer<T>(kTileRows, -3, 3);
+  AlignedVector<T> output(kOutputs * kTileRows), piece(kTileRows), scratch(kStride * kTileRows);
+  piecewise_forward(PiecewiseForwardArguments<T>{knots.data(), knots.size(), table.data(), kOutputs,
+                                                 input.data(), true, output.data(), piece.data(),
+                                                 scratch.data()});
+  results.add("piecewise", output);
+  AlignedVector<T> input_gradient(kTileRows), sums(table.size());
+  piecewise_backward(PiecewiseBackwardArguments<T>{
+      table.data(), kOutputs, input.data(), piece.data(), output.data(), input_gradient.data(),
+      sums.data(), scratch.data()});
+  results.add("piecewise input gradient", input_gradient);
+  results.add("piecewise sums", sums);
 }
 
 template <typename T>
@@ -226,6 +237,7 @@ std::vector<Result> run_kernels() {
   run_spline<RowSpline<T>>("spline", draw, results);
   run_spline<SharedSpline<T>>("shared spline", draw, results);
   run_activations(draw, results);
+  run_piecewise(draw, results);
   run_flat(draw, results);
   return results.take();
 }

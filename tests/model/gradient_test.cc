@@ -23,7 +23,7 @@ using Model = UnnormalizedDensity<double>;
 
 constexpr double kTolerance = 1e-6;
 // A row counts if the doubt in its finite difference is below this share of the gradient. A quarter
-// of the rows have to; in all but one case of one parameter set (Flow1Extreme) it is 60 %.
+// of the rows have to (in all cases but Flow1Extreme, 60 % do).
 constexpr double kMostDoubt = 1e-7;
 constexpr double kLeastShare = 0.25;
 constexpr Eigen::Index kRows = 70;  // a full tile and a part of one

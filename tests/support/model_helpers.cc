@@ -70,7 +70,8 @@ void make_extreme(UnnormalizedDensity<T>& model) {
   scale_parameters(model, 8.0);
 }
 
-SplineFlow<double> in_double(const SplineFlow<float>& flow) {
+template <typename T>
+SplineFlow<double> in_double(const SplineFlow<T>& flow) {
   SplineFlow<double> result(flow.options());
   result.edit_parameters([&](std::span<double> parameters) {
     std::copy(flow.parameters().begin(), flow.parameters().end(), parameters.begin());
@@ -131,6 +132,8 @@ template void add_parameter_noise(UnnormalizedDensity<float>&, double, std::uint
 template void add_parameter_noise(UnnormalizedDensity<double>&, double, std::uint64_t);
 template void make_extreme(UnnormalizedDensity<float>&);
 template void make_extreme(UnnormalizedDensity<double>&);
+template SplineFlow<double> in_double(const SplineFlow<float>&);
+template SplineFlow<double> in_double(const SplineFlow<double>&);
 template SplineFlow<float> single_transform(const SplineFlow<float>&, Eigen::Index);
 template SplineFlow<double> single_transform(const SplineFlow<double>&, Eigen::Index);
 template double train(SplineFlow<float>&, const Matrix<float>&, int, double);

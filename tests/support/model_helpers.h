@@ -34,8 +34,9 @@ void add_parameter_noise(UnnormalizedDensity<T>& model, double deviation, std::u
 template <typename T>
 void make_extreme(UnnormalizedDensity<T>& model);
 
-// The double flow with the weights of a float flow.
-SplineFlow<double> in_double(const SplineFlow<float>& flow);
+// The double flow with the weights of a flow.
+template <typename T>
+SplineFlow<double> in_double(const SplineFlow<T>& flow);
 
 // The flow that has only transform t of this one.
 template <typename T>
