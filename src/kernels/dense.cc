@@ -9,6 +9,7 @@
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/dispatch.h"
+#include "kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace jeffreys::kernels::HWY_NAMESPACE {
@@ -80,7 +81,7 @@ HWY_INLINE void block_strip(D d, const DenseArguments<T>& a, const DenseBlock& b
     for (std::size_t s = 0; s < S; ++s) {
       const std::size_t at = r * kTileRows + lane + s * n;
       V y = hn::MulAdd(sum[r][s], scale, bias);
-      if (a.relu) y = hn::Max(y, hn::Zero(d));
+      if (a.relu) y = rectify(d, y);
       if (gate) y = hn::IfThenElseZero(hn::Gt(hn::Load(d, gate + at), hn::Zero(d)), y);
       if (a.accumulate) y = hn::Add(y, hn::Load(d, output + at));
       hn::Store(y, d, output + at);

@@ -19,7 +19,7 @@ template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V bounded_exponential(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
-    return hn::Exp(d, x);
+    return hn::MulAdd(x, hn::Zero(d), hn::Exp(d, x));  // Highway's exponential of a NaN is 0
   } else {
     const hn::RebindToSigned<D> di;
     const V shift = hn::Set(d, 12582912.0F);
@@ -38,8 +38,15 @@ HWY_INLINE V bounded_exponential(D d, V x) {
   }
 }
 
-// exp(x) for any x: cut off where the result would leave the normal numbers of the type. The order of the
-// operands of Max and Min lets a NaN pass.
+// x, but not below `least` nor above `most`; a NaN stays a NaN (Min and Max differ between targets there).
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V clamp(D, V x, V least, V most) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V raised = hn::IfThenElse(hn::Lt(x, least), least, x);
+  return hn::IfThenElse(hn::Gt(raised, most), most, raised);
+}
+
+// exp(x) for any x: cut off where the result would leave the normal numbers of the type.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V exponential(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -47,12 +54,19 @@ HWY_INLINE V exponential(D d, V x) {
   constexpr bool kDouble = sizeof(T) == 8;
   const V most = hn::Set(d, static_cast<T>(kDouble ? 705.0 : 88.37));
   const V least = hn::Set(d, static_cast<T>(kDouble ? -705.0 : -87.33));
-  return bounded_exponential(d, hn::Min(most, hn::Max(least, x)));
+  return bounded_exponential(d, clamp(d, x, least, most));
 }
 
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V logarithm(D d, V x) {
   return hwy::HWY_NAMESPACE::Log(d, x);
+}
+
+// max(x, 0), where a NaN stays a NaN.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V rectify(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
 }
 
 // 1 / (1 + exp(-x))

@@ -8,6 +8,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/dispatch.h"
+#include "kernels/math-inl.h"
 #include "kernels/reduce-inl.h"
 #include "kernels/transpose-inl.h"
 
@@ -48,7 +49,7 @@ void piecewise_forward_impl(const PiecewiseForwardArguments<T>& a) {
     const V u = hn::Set(d, a.input[r]);
     for (std::size_t o = 0; o < stride; o += hn::Lanes(d)) {
       V y = hn::MulAdd(hn::Load(d, slope + o), u, hn::Load(d, offset + o));
-      if (a.relu) y = hn::Max(y, hn::Zero(d));
+      if (a.relu) y = rectify(d, y);
       hn::Store(y, d, out + o);
     }
   }

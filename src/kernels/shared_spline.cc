@@ -57,11 +57,8 @@ HWY_INLINE void shared_direction(const SharedSplineArguments<T>& a) {
   for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
     const V value = hn::Load(d, a.input + lane);
     const auto at = locate_shared<T, kInverse>(d, *a.table, value);
-    const V inverse_width = hn::Div(one, at.bin.width);
-    const V t = kInverse ? bin_inverse(d, at.bin, inverse_width, value)
-                         : hn::Mul(hn::Sub(value, at.bin.x0), inverse_width);
-    const auto p = bin_point(d, at.bin, inverse_width, t);
-    const V moved = kInverse ? hn::MulAdd(t, at.bin.width, at.bin.x0)
+    const auto p = kInverse ? bin_with_value(d, at.bin, value) : bin_at(d, at.bin, value);
+    const V moved = kInverse ? hn::MulAdd(p.t, at.bin.width, at.bin.x0)
                              : hn::MulAdd(p.ratio, at.bin.height, at.bin.y0);
     hn::Store(hn::IfThenElse(at.inside, moved, value), d, a.output + lane);
     const V jacobian = hn::IfThenElse(at.inside, bin_jacobian(d, p), one);
@@ -86,7 +83,6 @@ void shared_spline_backward_impl(const SharedSplineBackwardArguments<T>& a) {
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
   const std::size_t bins = a.table->bins;
-  const V one = hn::Set(d, 1);
   HWY_ALIGN T gradients[kBinNumbers + 2][kTileRows];  // two rows of zeros fill the last four
   HWY_ALIGN T index[kTileRows];
   for (std::size_t lane = 0; lane < kTileRows; lane += n) {
@@ -94,9 +90,7 @@ void shared_spline_backward_impl(const SharedSplineBackwardArguments<T>& a) {
     const V gy = hn::Load(d, a.output_gradient + lane);
     const V gl = hn::Load(d, a.log_determinant_gradient + lane);
     const auto at = locate_shared<T, false>(d, *a.table, x);
-    const V inverse_width = hn::Div(one, at.bin.width);
-    const V t = hn::Mul(hn::Sub(x, at.bin.x0), inverse_width);
-    const auto g = bin_gradient(d, at.bin, bin_point(d, at.bin, inverse_width, t), gy, gl);
+    const auto g = bin_gradient(d, at.bin, bin_at(d, at.bin, x), gy, gl);
     hn::Store(hn::IfThenElse(at.inside, g.x, gy), d, a.input_gradient + lane);
     hn::Store(at.index, d, index + lane);
     const V fields[kBinNumbers] = {g.x0, g.width, g.y0, g.height, g.d0, g.d1};

@@ -115,11 +115,8 @@ HWY_INLINE void spline_direction(const SplineArguments<T>& a) {
   for (std::size_t lane = 0; lane < kTileRows; lane += n) {
     const V value = hn::Load(d, a.input + lane);
     const auto at = locate<T, kInverse>(d, a.bins, a.raw + lane, value, a.scratch + lane);
-    const V inverse_width = hn::Div(one, at.bin.width);
-    const V t = kInverse ? bin_inverse(d, at.bin, inverse_width, value)
-                         : hn::Mul(hn::Sub(value, at.bin.x0), inverse_width);
-    const auto p = bin_point(d, at.bin, inverse_width, t);
-    const V moved = kInverse ? hn::MulAdd(t, at.bin.width, at.bin.x0)
+    const auto p = kInverse ? bin_with_value(d, at.bin, value) : bin_at(d, at.bin, value);
+    const V moved = kInverse ? hn::MulAdd(p.t, at.bin.width, at.bin.x0)
                              : hn::MulAdd(p.ratio, at.bin.height, at.bin.y0);
     hn::Store(hn::IfThenElse(at.inside, moved, value), d, a.output + lane);
     const V jacobian = hn::IfThenElse(at.inside, bin_jacobian(d, p), one);
@@ -165,7 +162,6 @@ void spline_backward_impl(const SplineBackwardArguments<T>& a) {
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
-  const V one = hn::Set(d, 1);
   const V inverse_limit = hn::Set(d, static_cast<T>(-1.0 / kLogMinSlope));
   for (std::size_t lane = 0; lane < kTileRows; lane += n) {
     const V x = hn::Load(d, a.input + lane);
@@ -174,10 +170,7 @@ void spline_backward_impl(const SplineBackwardArguments<T>& a) {
     const T* raw = a.raw + lane;
     T* raw_gradient = a.raw_gradient + lane;
     const auto at = locate<T, false>(d, a.bins, raw, x, a.scratch + lane);
-    const V inverse_width = hn::Div(one, at.bin.width);
-    const V t = hn::Mul(hn::Sub(x, at.bin.x0), inverse_width);
-    const auto p = bin_point(d, at.bin, inverse_width, t);
-    auto g = bin_gradient(d, at.bin, p, gy, gl);
+    const auto g = bin_gradient(d, at.bin, bin_at(d, at.bin, x), gy, gl);
     hn::Store(hn::IfThenElse(at.inside, g.x, gy), d, a.input_gradient + lane);
 
     const auto keep = [&](V v) HWY_ATTR { return hn::IfThenElseZero(at.inside, v); };

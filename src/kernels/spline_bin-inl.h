@@ -58,21 +58,42 @@ HWY_INLINE V bin_jacobian(D, const BinPoint<V>& p) {
   return hn::Mul(hn::Mul(scaled, scaled), p.numerator);
 }
 
-// Position t of a value y: the stable root of the bin's quadratic equation.
+// Rounding may leave a position just outside of its bin, where the Jacobian could be negative.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
-HWY_INLINE V bin_inverse(D d, const Bin<V>& bin, V inverse_width, V y) {
+HWY_INLINE V clamp_position(D d, V t) {
   namespace hn = hwy::HWY_NAMESPACE;
-  const V s = hn::Mul(bin.height, inverse_width);
-  const V e = hn::Sub(y, bin.y0);
-  const V curvature = hn::Sub(hn::Add(bin.d0, bin.d1), hn::Add(s, s));
-  const V bend = hn::Mul(e, curvature);
-  const V a = hn::MulAdd(bin.height, hn::Sub(s, bin.d0), bend);
-  const V b = hn::MulSub(bin.height, bin.d0, bend);
-  const V c = hn::Neg(hn::Mul(s, e));
-  const V discriminant = hn::Sub(hn::Mul(b, b), hn::Mul(hn::Set(d, 4), hn::Mul(a, c)));
-  const V root = hn::Sqrt(hn::Max(discriminant, hn::Zero(d)));
-  const V t = hn::Div(hn::Add(c, c), hn::Neg(hn::Add(b, root)));
-  return t;
+  return clamp(d, t, hn::Zero(d), hn::Set(d, 1));
+}
+
+// The bin's point at x.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE BinPoint<V> bin_at(D d, const Bin<V>& bin, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V inverse_width = hn::Div(hn::Set(d, 1), bin.width);
+  const V t = hn::Mul(hn::Sub(x, bin.x0), inverse_width);
+  return bin_point(d, bin, inverse_width, clamp_position(d, t));
+}
+
+// The bin's point whose value is y. With r = (y - y0) / height and q = d0 (1 - r) - d1 r, the bin's
+// quadratic equation has the discriminant q^2 + 4 s^2 r (1 - r), a sum of squares, and its root is
+//   t = 2 s r / (q + 2 s r + sqrt(discriminant));
+// where q is negative, 1 - t is the same with r and 1 - r exchanged. Unlike the textbook formula nothing
+// cancels, also where a bin's slopes differ by orders of magnitude.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE BinPoint<V> bin_with_value(D d, const Bin<V>& bin, V y) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V one = hn::Set(d, 1);
+  const V inverse_width = hn::Div(one, bin.width);
+  const V s2 = hn::Mul(hn::Set(d, 2), hn::Mul(bin.height, inverse_width));
+  const V r = clamp_position(d, hn::Div(hn::Sub(y, bin.y0), bin.height));
+  const V r1 = hn::Sub(one, r);
+  const V q = hn::MulSub(bin.d0, r1, hn::Mul(bin.d1, r));
+  const V root = hn::Sqrt(hn::MulAdd(q, q, hn::Mul(hn::Mul(s2, s2), hn::Mul(r, r1))));
+  const auto mirrored = hn::Lt(q, hn::Zero(d));
+  const V part = hn::Mul(s2, hn::IfThenElse(mirrored, r1, r));
+  const V near = hn::Div(part, hn::Add(hn::Add(hn::Abs(q), part), root));
+  const V t = hn::IfThenElse(mirrored, hn::Sub(one, near), near);
+  return bin_point(d, bin, inverse_width, clamp_position(d, t));
 }
 
 // Gradient of gy * y + gl * log dy/dx with respect to the six numbers of the bin, and to x.

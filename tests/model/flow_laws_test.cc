@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
             256,
             0.005},
         Training{{.features = 30, .transforms = 2, .bins = 4, .hidden = {40}}, 128, 0.002},
-        Training{{.features = 100, .transforms = 1, .bins = 4, .hidden = {60}}, 128, 0.001}),
+        Training{{.features = 100, .transforms = 1, .bins = 4, .hidden = {60}}, 128, 0.0005}),
     [](const auto& test) { return std::to_string(test.param.options.features); });
 
 }  // namespace
