@@ -30,10 +30,8 @@ Matrix<float> normal_rows(Eigen::Index rows, Eigen::Index columns, std::uint16_t
 
 SplineFlow<float> make_flow(Eigen::Index features, Eigen::Index context, Eigen::Index transforms,
                             Eigen::Index bins) {
-  SplineFlow<float> flow({.features = features,
-                          .context_features = context,
-                          .transforms = transforms,
-                          .bins = bins});
+  SplineFlow<float> flow(
+      {.features = features, .context_features = context, .transforms = transforms, .bins = bins});
   flow.use_threads(pool());
   return flow;
 }

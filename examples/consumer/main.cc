@@ -1,5 +1,6 @@
-// A program outside the project: it sees the installed headers and library, nothing else. It embeds a
-// flow: draws rows with their log density, saves the model, loads it again and gets the same numbers.
+// A program outside the project: it sees the installed headers and library, nothing else. It embeds
+// a flow: draws rows with their log density, saves the model, loads it again and gets the same
+// numbers.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -18,8 +19,9 @@ int main() try {
   std::filesystem::remove(file);
 
   const float difference = (loaded.log_prob(samples.x) - samples.log_prob).cwiseAbs().maxCoeff();
-  std::printf("1000 rows of 3 features, mean log density %.3f, after saving and loading it differs by %g\n",
-              static_cast<double>(samples.log_prob.mean()), static_cast<double>(difference));
+  std::printf(
+      "1000 rows of 3 features, mean log density %.3f, after saving and loading it differs by %g\n",
+      static_cast<double>(samples.log_prob.mean()), static_cast<double>(difference));
   return std::isfinite(difference) && difference < 1e-4F ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "consumer: %s\n", error.what());

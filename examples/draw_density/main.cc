@@ -38,7 +38,8 @@ Options parse(int count, char** arguments) {
       std::fputs(kHelp, stdout);
       std::exit(0);
     }
-    if (i + 1 == count) throw std::invalid_argument(name + ": unknown option, or its value is missing");
+    if (i + 1 == count)
+      throw std::invalid_argument(name + ": unknown option, or its value is missing");
     const std::string value = arguments[++i];
     if (name == "--seed") {
       const auto [end, error] =
@@ -74,7 +75,8 @@ double coordinate(Eigen::Index i) {
 Matrix<double> grid_points() {
   Matrix<double> points(kGrid * kGrid, 2);
   for (Eigen::Index i = 0; i < kGrid; ++i) {
-    for (Eigen::Index j = 0; j < kGrid; ++j) points.row(i * kGrid + j) << coordinate(j), coordinate(i);
+    for (Eigen::Index j = 0; j < kGrid; ++j)
+      points.row(i * kGrid + j) << coordinate(j), coordinate(i);
   }
   return points;
 }
@@ -93,17 +95,17 @@ void draw(const SplineFlow<double>& flow, const Options& options) {
   FILE* out = plot.get();
   std::fprintf(out, "set terminal %s\n", svg ? "svg size 720,640" : "pngcairo size 720,640");
   std::fprintf(out, "set output '%s'\n", options.output.c_str());
-  std::fprintf(out,
-               "set palette defined (0 '#ffffff', 1 '#cfe1f2', 2 '#6aaed6', 3 '#1d6bb0', 4 '#08306b')\n"
-               "set size ratio -1\nset xrange [-%g:%g]\nset yrange [-%g:%g]\n"
-               "set xlabel 'x_1'\nset ylabel 'x_2'\nset cblabel 'density'\n"
-               "set title 'A random spline flow (seed %llu) and 300 of its samples'\n"
-               "plot '-' binary array=(%ld,%ld) origin=(-%g,-%g) dx=%g dy=%g format='%%double' "
-               "with image notitle, '-' with points pt 7 ps 0.35 lc rgb '#d95f02' notitle\n",
-               kLimit, kLimit, kLimit, kLimit, static_cast<unsigned long long>(options.seed),
-               static_cast<long>(kGrid), static_cast<long>(kGrid), kLimit, kLimit,
-               2 * kLimit / static_cast<double>(kGrid - 1),
-               2 * kLimit / static_cast<double>(kGrid - 1));
+  std::fprintf(
+      out,
+      "set palette defined (0 '#ffffff', 1 '#cfe1f2', 2 '#6aaed6', 3 '#1d6bb0', 4 '#08306b')\n"
+      "set size ratio -1\nset xrange [-%g:%g]\nset yrange [-%g:%g]\n"
+      "set xlabel 'x_1'\nset ylabel 'x_2'\nset cblabel 'density'\n"
+      "set title 'A random spline flow (seed %llu) and 300 of its samples'\n"
+      "plot '-' binary array=(%ld,%ld) origin=(-%g,-%g) dx=%g dy=%g format='%%double' "
+      "with image notitle, '-' with points pt 7 ps 0.35 lc rgb '#d95f02' notitle\n",
+      kLimit, kLimit, kLimit, kLimit, static_cast<unsigned long long>(options.seed),
+      static_cast<long>(kGrid), static_cast<long>(kGrid), kLimit, kLimit,
+      2 * kLimit / static_cast<double>(kGrid - 1), 2 * kLimit / static_cast<double>(kGrid - 1));
   const jeffreys::Vector<double> density = flow.log_prob(grid_points()).array().exp();
   std::fwrite(density.data(), sizeof(double), static_cast<std::size_t>(density.size()), out);
   const jeffreys::Samples<double> samples = flow.sample(300, {.seed = options.seed});

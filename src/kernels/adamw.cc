@@ -16,11 +16,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename T>
 struct AdamWFactors {
-  T keep, gradient, beta1, one_minus_beta1, beta2, one_minus_beta2, rate, inverse_sqrt_bias, tolerance;
+  T keep, gradient, beta1, one_minus_beta1, beta2, one_minus_beta2, rate, inverse_sqrt_bias,
+      tolerance;
 };
 
 template <typename T, class D>
-HWY_INLINE void adamw_lanes(D d, const AdamWArguments<T>& a, const AdamWFactors<T>& f, std::size_t i) {
+HWY_INLINE void adamw_lanes(D d, const AdamWArguments<T>& a, const AdamWFactors<T>& f,
+                            std::size_t i) {
   using V = hn::Vec<D>;
   const V g = hn::Mul(hn::Set(d, f.gradient), hn::LoadU(d, a.gradient + i));
   V m = g;

@@ -20,7 +20,7 @@ struct AdamWArguments {
   double beta2 = 0.9;
   double tolerance = 1e-8;  // eps in the formula above
   double weight_decay = 0.0;
-  std::size_t step;             // t, from 1
+  std::size_t step;              // t, from 1
   double gradient_factor = 1.0;  // multiplies the gradient first: clipping costs no pass of its own
 };
 

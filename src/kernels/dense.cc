@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "kernels/dense.cc"
 #include "hwy/foreach_target.h"
 
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "hwy/cache_control.h"
 #include "kernels/dispatch.h"
 #include "kernels/math-inl.h"
 
@@ -16,11 +16,12 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Inputs are taken in chunks whose tile part ([k][64]) fits the L1 cache beside a block of weights.
-inline constexpr std::size_t kChunk = 96;
+// Inputs are taken in chunks, so that their part of the tile ([k][64]) stays in the cache while
+// blocks of weights stream past it.
+inline constexpr std::size_t kChunk = 256;
 
-// Vectors of lanes that a block of R rows handles at once: as many accumulators as the register file
-// holds beside the operands (16 registers, 32 with AVX-512).
+// Vectors of lanes that a block of R rows handles at once: as many accumulators as the register
+// file holds beside the operands (16 registers, 32 with AVX-512).
 template <std::size_t R, std::size_t kVectors>
 constexpr std::size_t strip_vectors() {
 #if HWY_TARGET <= HWY_AVX3

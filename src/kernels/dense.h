@@ -1,6 +1,6 @@
-// Matrix products on tiles: output[row][64] = weights[row][k] input[k][64], with the epilogues that a
-// layer needs fused in. The forward pass and the input gradient are the same kernel on a matrix and
-// on its transpose.
+// Matrix products on tiles: output[row][64] = weights[row][k] input[k][64], with the epilogues that
+// a layer needs fused in. The forward pass and the input gradient are the same kernel on a matrix
+// and on its transpose.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace jeffreys::kernels {
 
 inline constexpr std::size_t kMaxBlockRows = 6;
 
-// Up to kMaxBlockRows consecutive output rows that share one range [begin, end) of inputs. Masks of a
-// network whose units are sorted by degree become such ranges. The block's weights are packed
-// [k - begin][rows].
+// Up to kMaxBlockRows consecutive output rows that share one range [begin, end) of inputs. Masks of
+// a network whose units are sorted by degree become such ranges. The block's weights are packed [k
+// - begin][rows].
 struct DenseBlock {
   std::uint32_t row;
   std::uint32_t rows;

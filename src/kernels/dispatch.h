@@ -8,16 +8,12 @@
 // Include this after hwy/highway.h.
 #pragma once
 
-#define JEFFREYS_KERNEL(name, Arguments)                                                  \
-  void name##_f32(const Arguments<float>& arguments) { name##_impl<float>(arguments); }   \
+#define JEFFREYS_KERNEL(name, Arguments)                                                \
+  void name##_f32(const Arguments<float>& arguments) { name##_impl<float>(arguments); } \
   void name##_f64(const Arguments<double>& arguments) { name##_impl<double>(arguments); }
 
-#define JEFFREYS_EXPORT_KERNEL(name, Arguments)        \
-  HWY_EXPORT(name##_f32);                              \
-  HWY_EXPORT(name##_f64);                              \
-  void name(const Arguments<float>& arguments) {       \
-    HWY_DYNAMIC_DISPATCH(name##_f32)(arguments);       \
-  }                                                    \
-  void name(const Arguments<double>& arguments) {      \
-    HWY_DYNAMIC_DISPATCH(name##_f64)(arguments);       \
-  }
+#define JEFFREYS_EXPORT_KERNEL(name, Arguments)                                                 \
+  HWY_EXPORT(name##_f32);                                                                       \
+  HWY_EXPORT(name##_f64);                                                                       \
+  void name(const Arguments<float>& arguments) { HWY_DYNAMIC_DISPATCH(name##_f32)(arguments); } \
+  void name(const Arguments<double>& arguments) { HWY_DYNAMIC_DISPATCH(name##_f64)(arguments); }

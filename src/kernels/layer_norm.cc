@@ -14,8 +14,8 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Mean and inverse standard deviation of each row. Two passes: one over squares alone would lose the
-// variance of rows whose mean is large.
+// Mean and inverse standard deviation of each row. Two passes: one over squares alone would lose
+// the variance of rows whose mean is large.
 template <typename T>
 HWY_INLINE void moments(const NormSiluArguments<T>& a) {
   const hn::CappedTag<T, kTileRows> d;
@@ -71,8 +71,8 @@ void norm_silu_impl(const NormSiluArguments<T>& a) {
   }
 }
 
-// First pass of the backward: through SiLU, the sums over rows for weight and bias, and for each row
-// the two sums over features that the normalisation needs. Leaves d objective / d normal in
+// First pass of the backward: through SiLU, the sums over rows for weight and bias, and for each
+// row the two sums over features that the normalisation needs. Leaves d objective / d normal in
 // output_gradient.
 template <typename T>
 HWY_INLINE void through_silu(const NormSiluBackwardArguments<T>& a, T* HWY_RESTRICT sum,
@@ -132,7 +132,8 @@ void norm_silu_backward_impl(const NormSiluBackwardArguments<T>& a) {
     for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
       const std::size_t at = w * kTileRows + lane;
       const V inverse = hn::Load(d, a.inverse_std + lane);
-      const V normal = hn::Mul(hn::Sub(hn::Load(d, a.input + at), hn::Load(d, a.mean + lane)), inverse);
+      const V normal =
+          hn::Mul(hn::Sub(hn::Load(d, a.input + at), hn::Load(d, a.mean + lane)), inverse);
       const V common = hn::MulAdd(normal, hn::Load(d, sum_normal + lane), hn::Load(d, sum + lane));
       V g = hn::Mul(inverse, hn::NegMulAdd(scale, common, hn::Load(d, a.output_gradient + at)));
       if (a.accumulate) g = hn::Add(g, hn::Load(d, a.input_gradient + at));

@@ -34,11 +34,11 @@ struct NormSiluBackwardArguments {
   const T* slope;
   const T* mean;
   const T* inverse_std;
-  T* output_gradient;    // [width][64]; overwritten
-  T* input_gradient;     // [width][64]
-  bool accumulate;       // input_gradient += instead of =
-  T* weight_gradient;    // [width], +=; null together with bias_gradient
-  T* bias_gradient;      // [width], +=
+  T* output_gradient;  // [width][64]; overwritten
+  T* input_gradient;   // [width][64]
+  bool accumulate;     // input_gradient += instead of =
+  T* weight_gradient;  // [width], +=; null together with bias_gradient
+  T* bias_gradient;    // [width], +=
 };
 
 void norm_silu_backward(const NormSiluBackwardArguments<float>&);

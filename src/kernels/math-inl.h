@@ -6,15 +6,16 @@
 #define JEFFREYS_KERNELS_MATH_INL_H_
 #endif
 
-#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace jeffreys::kernels::HWY_NAMESPACE {
 
-// exp(x) for |x| <= 87 (double: 705), to about one unit in the last place. In float, a polynomial made for that
-// precision: half the work of Highway's, which also covers what lies beyond. The constant 1.5 * 2^23
-// rounds x / ln 2 to an integer and leaves it in the low bits, ready for the exponent.
+// exp(x) for |x| <= 87 (double: 705), to about one unit in the last place. In float, a polynomial
+// made for that precision: half the work of Highway's, which also covers what lies beyond. The
+// constant 1.5 * 2^23 rounds x / ln 2 to an integer and leaves it in the low bits, ready for the
+// exponent.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V bounded_exponential(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -38,7 +39,8 @@ HWY_INLINE V bounded_exponential(D d, V x) {
   }
 }
 
-// x, but not below `least` nor above `most`; a NaN stays a NaN (Min and Max differ between targets there).
+// x, but not below `least` nor above `most`; a NaN stays a NaN (Min and Max differ between targets
+// there).
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V clamp(D, V x, V least, V most) {
   namespace hn = hwy::HWY_NAMESPACE;

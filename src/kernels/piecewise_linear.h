@@ -1,6 +1,7 @@
 // Functions of one number that are linear between knots, many at once:
 //   f_o(u) = slope[j][o] u + offset[j][o],  j = number of knots below u.
-// The first two layers of a ReLU network with one input are such a function (model/scalar_layers.h).
+// The first two layers of a ReLU network with one input are such a function
+// (model/scalar_layers.h).
 #pragma once
 
 #include <cstddef>

@@ -64,8 +64,8 @@ using Philox = r123::Philox4x32;
 inline constexpr std::size_t kBlock = 4;  // numbers that one counter gives
 
 std::array<std::uint32_t, kBlock> bits(const RandomKey& key, std::uint64_t row, std::size_t block) {
-  const Philox::key_type seed = {{static_cast<std::uint32_t>(key.seed),
-                                  static_cast<std::uint32_t>(key.seed >> 32)}};
+  const Philox::key_type seed = {
+      {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)}};
   const Philox::ctr_type counter = {
       {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(row),
        static_cast<std::uint32_t>(key.iteration),

@@ -1,5 +1,6 @@
-// Counter-based random numbers (Philox 4x32-10): a number is a function of seed, purpose, iteration,
-// row and column alone, so results do not depend on threads, tiles or the order of calls.
+// Counter-based random numbers (Philox 4x32-10): a number is a function of seed, purpose,
+// iteration, row and column alone, so results do not depend on threads, tiles or the order of
+// calls.
 #pragma once
 
 #include <cstddef>

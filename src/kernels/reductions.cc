@@ -42,8 +42,8 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Pieces of this many values are summed in T, the pieces' sums in double: a million floats keep their
-// precision, and the inner loop stays wide.
+// Pieces of this many values are summed in T, the pieces' sums in double: a million floats keep
+// their precision, and the inner loop stays wide.
 inline constexpr std::size_t kPiece = 1024;
 
 template <typename T>
@@ -61,7 +61,8 @@ void squared_sum_impl(const ReduceArguments<T>& a) {
       sum = hn::MulAdd(x, x, sum);
     }
     total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
-    for (; i < end; ++i) total += static_cast<double>(a.values[i]) * static_cast<double>(a.values[i]);
+    for (; i < end; ++i)
+      total += static_cast<double>(a.values[i]) * static_cast<double>(a.values[i]);
   }
   *a.result = total;
 }
@@ -138,10 +139,13 @@ double squared_norm_of(const T* values, std::size_t size) {
 double log_sum_exp(const float* values, std::size_t size) { return log_sum_exp_of(values, size); }
 double log_sum_exp(const double* values, std::size_t size) { return log_sum_exp_of(values, size); }
 double squared_norm(const float* values, std::size_t size) { return squared_norm_of(values, size); }
-double squared_norm(const double* values, std::size_t size) { return squared_norm_of(values, size); }
+double squared_norm(const double* values, std::size_t size) {
+  return squared_norm_of(values, size);
+}
 
 double clip_factor(double squared_norm, double limit) {
-  return std::min(1.0, limit / (std::sqrt(squared_norm) + 1e-6));
+  const double factor = limit / (std::sqrt(squared_norm) + 1e-6);
+  return factor > 1.0 ? 1.0 : factor;  // NaN stays NaN
 }
 
 void add(float* target, const float* values, std::size_t size) {

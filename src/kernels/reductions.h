@@ -5,8 +5,8 @@
 
 namespace jeffreys::kernels {
 
-// log sum exp(values), without overflow; -infinity for an empty buffer. A NaN or +infinity among the
-// values is the result.
+// log sum exp(values), without overflow; -infinity for an empty buffer. A NaN or +infinity among
+// the values is the result.
 double log_sum_exp(const float* values, std::size_t size);
 double log_sum_exp(const double* values, std::size_t size);
 

@@ -23,7 +23,8 @@ HWY_INLINE V clip_factor(D d, V v, V inverse_limit) {
 
 // The soft clip bounds the logits, so the softmax needs no maximum. Returns 10 / sum.
 template <typename T, class D, class V = hn::Vec<D>>
-HWY_INLINE V softmax_terms(D d, const T* HWY_RESTRICT raw, std::size_t bins, T* HWY_RESTRICT terms) {
+HWY_INLINE V softmax_terms(D d, const T* HWY_RESTRICT raw, std::size_t bins,
+                           T* HWY_RESTRICT terms) {
   const V inverse_limit = hn::Set(d, static_cast<T>(-2.0 / kLogMinSlope));
   V sum = hn::Zero(d);
   for (std::size_t j = 0; j < bins; ++j) {
@@ -139,8 +140,9 @@ void spline_inverse_impl(const SplineArguments<T>& a) {
 // corner = -5 + scale * (terms before the bin), size = scale * (term of the bin).
 template <typename T, class D, class V = hn::Vec<D>>
 HWY_INLINE void softmax_backward(D d, std::size_t bins, const T* HWY_RESTRICT raw,
-                                 const T* HWY_RESTRICT terms, V scale, V index, V corner, V corner_gradient,
-                                 V size, V size_gradient, T* HWY_RESTRICT raw_gradient) {
+                                 const T* HWY_RESTRICT terms, V scale, V index, V corner,
+                                 V corner_gradient, V size, V size_gradient,
+                                 T* HWY_RESTRICT raw_gradient) {
   const V inverse_limit = hn::Set(d, static_cast<T>(-2.0 / kLogMinSlope));
   const V tenth = hn::Set(d, static_cast<T>(1 / (2 * kSplineBound)));
   const V before = hn::Mul(hn::Sub(corner, hn::Set(d, static_cast<T>(-kSplineBound))), tenth);
@@ -175,10 +177,11 @@ void spline_backward_impl(const SplineBackwardArguments<T>& a) {
 
     const auto keep = [&](V v) HWY_ATTR { return hn::IfThenElseZero(at.inside, v); };
     const T* terms_h = a.scratch + a.bins * kTileRows + lane;
-    softmax_backward<T>(d, a.bins, raw, a.scratch + lane, at.scale_w, at.index, at.bin.x0, keep(g.x0),
-                        at.bin.width, keep(g.width), raw_gradient);
-    softmax_backward<T>(d, a.bins, raw + a.bins * kTileRows, terms_h, at.scale_h, at.index, at.bin.y0,
-                        keep(g.y0), at.bin.height, keep(g.height), raw_gradient + a.bins * kTileRows);
+    softmax_backward<T>(d, a.bins, raw, a.scratch + lane, at.scale_w, at.index, at.bin.x0,
+                        keep(g.x0), at.bin.width, keep(g.width), raw_gradient);
+    softmax_backward<T>(d, a.bins, raw + a.bins * kTileRows, terms_h, at.scale_h, at.index,
+                        at.bin.y0, keep(g.y0), at.bin.height, keep(g.height),
+                        raw_gradient + a.bins * kTileRows);
     // slope = exp(raw clip), and d (raw clip) / d raw = clip^2
     const V clip0 = clip_factor(d, at.raw0, inverse_limit);
     const V clip1 = clip_factor(d, at.raw1, inverse_limit);
@@ -187,8 +190,7 @@ void spline_backward_impl(const SplineBackwardArguments<T>& a) {
     for (std::size_t j = 0; j + 1 < a.bins; ++j) {
       const V here = hn::IfThenElseZero(hn::Eq(at.index, hn::Set(d, static_cast<T>(j))), g1);
       const auto left_end = hn::Eq(at.index, hn::Set(d, static_cast<T>(j + 1)));
-      hn::Store(hn::IfThenElse(left_end, g0, here), d,
-                raw_gradient + (2 * a.bins + j) * kTileRows);
+      hn::Store(hn::IfThenElse(left_end, g0, here), d, raw_gradient + (2 * a.bins + j) * kTileRows);
     }
   }
 }

@@ -1,6 +1,6 @@
 // Monotonic rational-quadratic splines on tiles, in Zuko's parametrisation (bound 5, smallest slope
-// 1e-3): a row's spline has `bins` widths, `bins` heights and `bins - 1` inner derivatives, given as
-// raw network outputs. Outside of [-5, 5] a spline is the identity.
+// 1e-3): a row's spline has `bins` widths, `bins` heights and `bins - 1` inner derivatives, given
+// as raw network outputs. Outside of [-5, 5] a spline is the identity.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ constexpr std::size_t spline_parameters(std::size_t bins) { return 3 * bins - 1;
 template <typename T>
 struct SplineArguments {
   std::size_t bins;
-  const T* raw;         // [3 bins - 1][64]
-  const T* input;       // [64]: x for spline_forward, y for spline_inverse
-  T* output;            // [64]: y for spline_forward, x for spline_inverse
-  T* log_determinant;   // [64], += log dy/dx, in both directions
-  T* scratch;           // 2 bins * 64 elements
+  const T* raw;        // [3 bins - 1][64]
+  const T* input;      // [64]: x for spline_forward, y for spline_inverse
+  T* output;           // [64]: y for spline_forward, x for spline_inverse
+  T* log_determinant;  // [64], += log dy/dx, in both directions
+  T* scratch;          // 2 bins * 64 elements
 };
 
 void spline_forward(const SplineArguments<float>&);
@@ -30,8 +30,8 @@ void spline_forward(const SplineArguments<double>&);
 void spline_inverse(const SplineArguments<float>&);
 void spline_inverse(const SplineArguments<double>&);
 
-// Given d objective / dy and d objective / d log-determinant, writes the gradient with respect to the
-// raw parameters and to x.
+// Given d objective / dy and d objective / d log-determinant, writes the gradient with respect to
+// the raw parameters and to x.
 template <typename T>
 struct SplineBackwardArguments {
   std::size_t bins;

@@ -22,13 +22,13 @@ struct Bin {
 // What value, Jacobian and their gradients have in common at position t in [0, 1] of the bin.
 template <class V>
 struct BinPoint {
-  V s;            // height / width
+  V s;  // height / width
   V inverse_width;
   V t, t1, u;     // t, 1 - t, t (1 - t)
   V denominator;  // s + (d0 + d1 - 2 s) u
   V inverse_denominator;
-  V ratio;        // (y - y0) / height
-  V numerator;    // 2 s u + d0 (1 - t)^2 + d1 t^2, so that dy/dx = s^2 numerator / denominator^2
+  V ratio;      // (y - y0) / height
+  V numerator;  // 2 s u + d0 (1 - t)^2 + d1 t^2, so that dy/dx = s^2 numerator / denominator^2
 };
 
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
@@ -77,8 +77,8 @@ HWY_INLINE BinPoint<V> bin_at(D d, const Bin<V>& bin, V x) {
 // The bin's point whose value is y. With r = (y - y0) / height and q = d0 (1 - r) - d1 r, the bin's
 // quadratic equation has the discriminant q^2 + 4 s^2 r (1 - r), a sum of squares, and its root is
 //   t = 2 s r / (q + 2 s r + sqrt(discriminant));
-// where q is negative, 1 - t is the same with r and 1 - r exchanged. Unlike the textbook formula nothing
-// cancels, also where a bin's slopes differ by orders of magnitude.
+// where q is negative, 1 - t is the same with r and 1 - r exchanged. Unlike the textbook formula
+// nothing cancels, also where a bin's slopes differ by orders of magnitude.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE BinPoint<V> bin_with_value(D d, const Bin<V>& bin, V y) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -109,8 +109,8 @@ HWY_INLINE BinGradient<V> bin_gradient(D d, const Bin<V>& bin, const BinPoint<V>
   const V two = hn::Set(d, 2);
   const V inverse_numerator = hn::Div(one, p.numerator);
   const V t_squared = hn::Mul(p.t, p.t);
-  const V flat = hn::NegMulAdd(two, p.u, one);        // 1 - 2 u = d denominator / ds
-  const V tilt = hn::Sub(p.t1, p.t);                  // 1 - 2 t = du / dt
+  const V flat = hn::NegMulAdd(two, p.u, one);  // 1 - 2 u = d denominator / ds
+  const V tilt = hn::Sub(p.t1, p.t);            // 1 - 2 t = du / dt
   const V curvature = hn::Sub(hn::Add(bin.d0, bin.d1), hn::Add(p.s, p.s));
   const V gy_height = hn::Mul(gy, bin.height);
   const V gy_denominator = hn::Mul(gy_height, p.inverse_denominator);
@@ -128,11 +128,11 @@ HWY_INLINE BinGradient<V> bin_gradient(D d, const Bin<V>& bin, const BinPoint<V>
   g.d0 = hn::Sub(hn::MulAdd(gy_denominator, hn::Mul(p.u, hn::Sub(one, p.ratio)),
                             hn::Mul(gl_numerator, hn::Mul(p.t1, p.t1))),
                  both);
-  g.d1 = hn::Sub(hn::MulSub(gl_numerator, t_squared, hn::Mul(gy_denominator, hn::Mul(p.u, p.ratio))),
-                 both);
+  g.d1 = hn::Sub(
+      hn::MulSub(gl_numerator, t_squared, hn::Mul(gy_denominator, hn::Mul(p.u, p.ratio))), both);
   // d numerator / dt = 2 (s (1 - 2t) - d0 (1 - t) + d1 t)
-  const V numerator_t = hn::Mul(
-      two, hn::MulAdd(p.s, tilt, hn::MulSub(bin.d1, p.t, hn::Mul(bin.d0, p.t1))));
+  const V numerator_t =
+      hn::Mul(two, hn::MulAdd(p.s, tilt, hn::MulSub(bin.d1, p.t, hn::Mul(bin.d0, p.t1))));
   V gt = hn::Mul(gl_numerator, numerator_t);
   gt = hn::NegMulAdd(gl_denominator, hn::Mul(curvature, tilt), gt);
   gt = hn::MulAdd(gy, hn::Mul(bin_jacobian(d, p), bin.width), gt);

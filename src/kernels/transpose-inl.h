@@ -16,7 +16,7 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 // out[j][i] = in[i][j] for i < rows, j < columns.
 template <typename T>
 HWY_NOINLINE void transpose(const T* HWY_RESTRICT in, std::size_t in_stride, std::size_t rows,
-                          std::size_t columns, T* HWY_RESTRICT out, std::size_t out_stride) {
+                            std::size_t columns, T* HWY_RESTRICT out, std::size_t out_stride) {
   namespace hn = hwy::HWY_NAMESPACE;
   std::size_t whole_rows = 0;
 #if HWY_TARGET != HWY_SCALAR

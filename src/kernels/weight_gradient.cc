@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "kernels/weight_gradient.cc"
 #include "hwy/foreach_target.h"
 
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "hwy/cache_control.h"
 #include "kernels/dispatch.h"
 #include "kernels/reduce-inl.h"
 #include "kernels/transpose-inl.h"
@@ -20,8 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Below this many columns, dot products along the rows are cheaper than a mostly empty panel.
 inline constexpr std::size_t kMaxDotColumns = 3;
 
-// Transposes a tile's `columns` into panels [panel][tile][64 rows][width], so that the sums over the
-// rows need no horizontal additions.
+// Transposes a tile's `columns` into panels [panel][tile][64 rows][width], so that the sums over
+// the rows need no horizontal additions.
 template <typename T>
 HWY_INLINE void make_panels(const T* HWY_RESTRICT input, std::size_t columns, std::size_t width,
                             std::size_t panel_stride, T* HWY_RESTRICT panels) {
@@ -38,7 +38,8 @@ HWY_INLINE void make_panels(const T* HWY_RESTRICT input, std::size_t columns, st
 // R rows times S vectors of columns, summed over all rows of all tiles.
 template <typename T, std::size_t R, std::size_t S>
 HWY_NOINLINE void panel_product(const WeightGradientArguments<T>& a, const GradientBlock& block,
-                                const T* HWY_RESTRICT panel, std::size_t width, std::size_t column) {
+                                const T* HWY_RESTRICT panel, std::size_t width,
+                                std::size_t column) {
   const hn::CappedTag<T, kGradientAlign / 2> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
@@ -174,7 +175,8 @@ void single_row(const WeightGradientArguments<T>& a, const GradientBlock& block)
     }
     T sums[kSumsAtOnce];
     sums_of_four(d, s0, s1, s2, s3, sums);
-    for (std::size_t i = 0; i < count; ++i) out[c + i] = a.overwrite ? sums[i] : out[c + i] + sums[i];
+    for (std::size_t i = 0; i < count; ++i)
+      out[c + i] = a.overwrite ? sums[i] : out[c + i] + sums[i];
   }
 }
 

@@ -9,9 +9,9 @@
 
 namespace jeffreys::kernels {
 
-// Up to kMaxBlockRows consecutive rows, of which columns [0, columns) are wanted. Columns beyond, up
-// to the accumulator's stride, are filled with values that belong to masked weights: whoever reads
-// the accumulator must leave them out.
+// Up to kMaxBlockRows consecutive rows, of which columns [0, columns) are wanted. Columns beyond,
+// up to the accumulator's stride, are filled with values that belong to masked weights: whoever
+// reads the accumulator must leave them out.
 struct GradientBlock {
   std::uint32_t row;
   std::uint32_t rows;

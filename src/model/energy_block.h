@@ -38,12 +38,14 @@ class EnergyBlock {
 
   [[nodiscard]] virtual std::size_t accumulator_size() const = 0;
 
-  // Writes input_gradient; adds to context_gradient (unless null) and to the accumulator (unless null).
+  // Writes input_gradient; adds to context_gradient (unless null) and to the accumulator (unless
+  // null).
   virtual void backward(const T* parameters, const T* input, const T* context, const T* tape,
                         const T* output_gradient, std::size_t tiles, T* input_gradient,
                         T* context_gradient, T* accumulator) const = 0;
 
-  virtual void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const = 0;
+  virtual void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers,
+                            T* gradient) const = 0;
 };
 
 // Residual block of the paper (label alg:residual_block):

@@ -16,8 +16,7 @@ constexpr double kMinNorm = 1e-12;  // as in torch.nn.functional.normalize
 
 template <typename T>
 void normalize(T* values, std::size_t size) {
-  const T norm =
-      static_cast<T>(std::max(std::sqrt(kernels::squared_norm(values, size)), kMinNorm));
+  const T norm = static_cast<T>(std::max(std::sqrt(kernels::squared_norm(values, size)), kMinNorm));
   for (std::size_t i = 0; i < size; ++i) values[i] /= norm;
 }
 
@@ -30,7 +29,8 @@ T dot(const T* a, const T* b, std::size_t size) {
 
 template <typename T>
 EnergyLayer<T>::EnergyLayer(const std::string& name, std::size_t inputs, std::size_t outputs,
-                            Spectral spectral, ParameterLayout& parameters, ParameterLayout& vectors)
+                            Spectral spectral, ParameterLayout& parameters,
+                            ParameterLayout& vectors)
     : layer_(TileLayer<T>::dense(inputs, outputs)), spectral_(spectral == Spectral::yes) {
   const auto in = static_cast<std::int64_t>(inputs);
   const auto out = static_cast<std::int64_t>(outputs);

@@ -17,8 +17,8 @@ enum class Spectral { no, yes };
 template <typename T>
 class EnergyLayer {
  public:
-  // Appends "<name>.weight" (or its spectral original) and "<name>.bias" to the parameters, and u and v
-  // to the spectral vectors.
+  // Appends "<name>.weight" (or its spectral original) and "<name>.bias" to the parameters, and u
+  // and v to the spectral vectors.
   EnergyLayer(const std::string& name, std::size_t inputs, std::size_t outputs, Spectral spectral,
               ParameterLayout& parameters, ParameterLayout& vectors);
 
@@ -39,7 +39,8 @@ class EnergyLayer {
   void backward(const T* output_gradient, T* input_gradient, std::size_t tiles) const;
 
   [[nodiscard]] std::size_t accumulator_size() const { return layer_.accumulator_size(); }
-  void accumulate(const T* output_gradient, const T* input, T* accumulator, std::size_t tiles) const {
+  void accumulate(const T* output_gradient, const T* input, T* accumulator,
+                  std::size_t tiles) const {
     layer_.accumulate(output_gradient, input, accumulator, tiles);
   }
   void add_gradient(const T* accumulator, const T* parameters, const T* vectors, T* gradient) const;

@@ -19,8 +19,8 @@ using kernels::kTileRows;
 
 constexpr int kInitialPowerIterations = 15;
 
-// Wide layers stream their weights from memory: several tiles at a time share that. A function of the
-// number of tiles and the width alone, so that results do not depend on threads.
+// Wide layers stream their weights from memory: several tiles at a time share that. A function of
+// the number of tiles and the width alone, so that results do not depend on threads.
 std::size_t tiles_in_run(std::size_t tiles, std::size_t hidden) {
   constexpr std::size_t kWide = 256;
   constexpr std::size_t kLongestRun = 4;
@@ -32,8 +32,8 @@ std::size_t tiles_in_run(std::size_t tiles, std::size_t hidden) {
 template <typename T>
 class EnergyModel<T>::Impl {
  public:
-  Impl(const EnergyShape& given, double temperature_, std::uint64_t seed)
-      : shape(given), temperature(temperature_), network(given, layout, spectral_layout) {
+  Impl(const EnergyShape& given, double divisor, std::uint64_t seed)
+      : shape(given), temperature(divisor), network(given, layout, spectral_layout) {
     parameters.resize(layout.size());
     vectors.resize(spectral_layout.size());
     initialise(seed);
@@ -56,7 +56,9 @@ class EnergyModel<T>::Impl {
     for (const ParameterBlock& block : layout.blocks()) {
       const bool one = block.name.ends_with(".alpha") || block.name.ends_with(".ln1.weight") ||
                        block.name.ends_with(".ln2.weight");
-      if (one) std::fill_n(parameters.begin() + static_cast<std::ptrdiff_t>(block.offset), block.size, T(1));
+      if (one)
+        std::fill_n(parameters.begin() + static_cast<std::ptrdiff_t>(block.offset), block.size,
+                    T(1));
     }
     kernels::fill_normals(kernels::RandomArguments<T>{
         {seed, kSpectralStart, 0}, 0, 1, vectors.size(), vectors.data()});
@@ -82,8 +84,8 @@ class EnergyModel<T>::Impl {
   }
 
   // values = f / T for a run of tiles.
-  void evaluate(const MatrixView<T>& x, const MatrixView<T>& c, std::size_t first, std::size_t tiles,
-                T* tape, T* values) const {
+  void evaluate(const MatrixView<T>& x, const MatrixView<T>& c, std::size_t first,
+                std::size_t tiles, T* tape, T* values) const {
     T* x_tiles = network.x(tape);
     T* c_tiles = network.context(tape, tiles);
     for (std::size_t t = 0; t < tiles; ++t) {
@@ -244,22 +246,21 @@ Vector<T> EnergyModel<T>::add_scores(const MatrixView<T>& x, const MatrixView<T>
     T* tape = frame.take<T>(network.tape_size(longest));
     T* values = frame.take<T>(longest * kTileRows);
     T* weight = frame.take<T>(longest * kTileRows);
-    impl_->for_runs(
-        group * tiles / groups, (group + 1) * tiles / groups, longest,
-        [&](std::size_t first, std::size_t count) {
-          impl_->evaluate(x, context, first, count, tape, values);
-          for (std::size_t t = 0; t < count; ++t) {
-            const TileRows at = tile_rows(x.rows(), first + t);
-            T* w = weight + t * kTileRows;
-            std::copy_n(values + t * kTileRows, at.rows, result.data() + at.first);
-            weights(static_cast<Eigen::Index>(at.first), {values + t * kTileRows, at.rows},
-                    {w, at.rows});
-            std::fill(w + at.rows, w + kTileRows, T(0));
-          }
-          for (std::size_t i = 0; i < count * kTileRows; ++i) weight[i] *= scale;
-          network.backward(impl_->parameters.data(), weight, count, tape, nullptr, nullptr,
-                           accumulator);
-        });
+    impl_->for_runs(group * tiles / groups, (group + 1) * tiles / groups, longest,
+                    [&](std::size_t first, std::size_t count) {
+                      impl_->evaluate(x, context, first, count, tape, values);
+                      for (std::size_t t = 0; t < count; ++t) {
+                        const TileRows at = tile_rows(x.rows(), first + t);
+                        T* w = weight + t * kTileRows;
+                        std::copy_n(values + t * kTileRows, at.rows, result.data() + at.first);
+                        weights(static_cast<Eigen::Index>(at.first),
+                                {values + t * kTileRows, at.rows}, {w, at.rows});
+                        std::fill(w + at.rows, w + kTileRows, T(0));
+                      }
+                      for (std::size_t i = 0; i < count * kTileRows; ++i) weight[i] *= scale;
+                      network.backward(impl_->parameters.data(), weight, count, tape, nullptr,
+                                       nullptr, accumulator);
+                    });
   });
   this->run(network.parts(), [&](std::size_t part) {
     T* sum = accumulators + network.part_offset(part);
@@ -322,8 +323,8 @@ void check_energy(std::string_view type, Eigen::Index features, Eigen::Index hid
   check("hidden", hidden, 1);
   check("blocks", blocks, 0);
   if (!(temperature > 0) || !std::isfinite(temperature)) {
-    throw std::invalid_argument(fmt::format("{}.temperature: expected a finite number above 0, got {}",
-                                            type, temperature));
+    throw std::invalid_argument(
+        fmt::format("{}.temperature: expected a finite number above 0, got {}", type, temperature));
   }
 }
 
@@ -347,19 +348,19 @@ void FilmEnergyOptions::validate() const {
 
 template <typename T>
 ResidualEnergy<T>::ResidualEnergy(const ResidualEnergyOptions& options)
-    : EnergyModel<T>((options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
-                                              shape_of(options.features, 0, options.hidden,
-                                                       options.blocks, 0),
-                                              options.temperature, options.seed))),
+    : EnergyModel<T>(
+          (options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
+                                   shape_of(options.features, 0, options.hidden, options.blocks, 0),
+                                   options.temperature, options.seed))),
       options_(options) {}
 
 template <typename T>
 FilmEnergy<T>::FilmEnergy(const FilmEnergyOptions& options)
-    : EnergyModel<T>((options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
-                                              shape_of(options.features, options.context_features,
-                                                       options.hidden, options.blocks,
-                                                       options.film_layers),
-                                              options.temperature, options.seed))),
+    : EnergyModel<T>(
+          (options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
+                                   shape_of(options.features, options.context_features,
+                                            options.hidden, options.blocks, options.film_layers),
+                                   options.temperature, options.seed))),
       options_(options) {}
 
 template class EnergyModel<float>;

@@ -125,8 +125,8 @@ void EnergyNetwork<T>::backward(const T* parameters, const T* weights, std::size
   for (std::size_t b = blocks_.size(); b-- > 0;) {
     const T* block_tape = activation - blocks_[b]->tape_size(tiles);
     const T* input = b > 0 ? block_tape - hidden_size(tiles) : tape + first_activation(tiles);
-    blocks_[b]->backward(parameters, input, context(tape, tiles), block_tape, gradient, tiles, before,
-                         context_gradient, sums(b + 1));
+    blocks_[b]->backward(parameters, input, context(tape, tiles), block_tape, gradient, tiles,
+                         before, context_gradient, sums(b + 1));
     std::swap(gradient, before);
     activation = input;
   }

@@ -14,8 +14,8 @@ constexpr std::size_t kBodyLayers = 2;
 template <typename T>
 class FilmBlock final : public EnergyBlock<T> {
  public:
-  FilmBlock(const std::string& name, std::size_t width, std::size_t context, std::size_t film_layers,
-            ParameterLayout& parameters, ParameterLayout& vectors)
+  FilmBlock(const std::string& name, std::size_t width, std::size_t context,
+            std::size_t film_layers, ParameterLayout& parameters, ParameterLayout& vectors)
       : width_(width),
         context_(context),
         alpha_(parameters.add(name + ".alpha", {})),
@@ -85,11 +85,11 @@ class FilmBlock final : public EnergyBlock<T> {
                                                              .residual_gradient = residual,
                                                              .alpha_gradient = accumulator});
     T* sums = accumulator ? accumulator + kernels::kGradientAlign : nullptr;
-    T* own_context =
-        context_gradient ? frame.take<T>(tiles * context_ * kTileRows) : nullptr;
+    T* own_context = context_gradient ? frame.take<T>(tiles * context_ * kTileRows) : nullptr;
     const auto film = [&](const SiluNetwork<T>& network, const T* network_tape, const T* gradient) {
       network.backward(context, network_tape, gradient, tiles, own_context, sums);
-      if (context_gradient) kernels::add(context_gradient, own_context, tiles * context_ * kTileRows);
+      if (context_gradient)
+        kernels::add(context_gradient, own_context, tiles * context_ * kTileRows);
       if (sums) sums += network.accumulator_size();
     };
     film(gamma_, at.gamma, gamma);
@@ -98,7 +98,8 @@ class FilmBlock final : public EnergyBlock<T> {
     kernels::add(input_gradient, residual, size(tiles));
   }
 
-  void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const override {
+  void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers,
+                    T* gradient) const override {
     gradient[alpha_] += accumulator[0];
     const T* sums = accumulator + kernels::kGradientAlign;
     for (const SiluNetwork<T>* network : {&gamma_, &beta_, &body_}) {

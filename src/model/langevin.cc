@@ -12,12 +12,16 @@
 namespace jeffreys {
 namespace {
 
-// Steps and the caller's iteration share the generator's counter: 2^24 steps, 2^24 iterations.
-constexpr int kStepBits = 24;
+constexpr int kMostSteps = (1 << 24) - 1;
 
+// A chain's steps take the place of the stream's iterations; the stream itself is folded into the
+// seed (by the finaliser of MurmurHash3, a bijection).
 kernels::RandomKey step_key(const RandomStream& stream, std::uint16_t purpose, int step) {
-  return {stream.seed ^ (static_cast<std::uint64_t>(stream.purpose) << 48), purpose,
-          (stream.iteration << kStepBits) | static_cast<std::uint64_t>(step)};
+  std::uint64_t mixed = stream.iteration ^ (static_cast<std::uint64_t>(stream.purpose) << 48);
+  mixed = (mixed ^ (mixed >> 33)) * 0xff51afd7ed558ccdULL;
+  mixed = (mixed ^ (mixed >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+  mixed ^= mixed >> 33;
+  return {stream.seed ^ mixed, purpose, static_cast<std::uint64_t>(step)};
 }
 
 // Squared distances of rows from the mean of a Langevin move that starts at `from`.
@@ -95,7 +99,7 @@ class Chains {
 }  // namespace
 
 void LangevinOptions::validate() const {
-  check_between("LangevinOptions.steps", steps, 0, (std::int64_t{1} << kStepBits) - 1);
+  check_between("LangevinOptions.steps", steps, 0, kMostSteps);
   if (!(step_size > 0) || !std::isfinite(step_size)) {
     throw std::invalid_argument(fmt::format(
         "LangevinOptions.step_size: expected a finite number above 0, got {}", step_size));

@@ -26,36 +26,46 @@ constexpr const char* kResidualEnergy = "residual_energy";
 constexpr const char* kFilmEnergy = "film_energy";
 
 Json to_json(const SplineFlowOptions& o) {
-  return {{"model", kSplineFlow},   {"features", o.features}, {"context_features", o.context_features},
-          {"transforms", o.transforms}, {"bins", o.bins},     {"hidden", o.hidden},
+  return {{"model", kSplineFlow},
+          {"features", o.features},
+          {"context_features", o.context_features},
+          {"transforms", o.transforms},
+          {"bins", o.bins},
+          {"hidden", o.hidden},
           {"orders", o.orders}};
 }
 
 Json to_json(const ResidualEnergyOptions& o) {
-  return {{"model", kResidualEnergy}, {"features", o.features},       {"hidden", o.hidden},
-          {"blocks", o.blocks},       {"temperature", o.temperature}};
+  return {{"model", kResidualEnergy},
+          {"features", o.features},
+          {"hidden", o.hidden},
+          {"blocks", o.blocks},
+          {"temperature", o.temperature}};
 }
 
 Json to_json(const FilmEnergyOptions& o) {
-  return {{"model", kFilmEnergy},         {"features", o.features},
-          {"context_features", o.context_features}, {"hidden", o.hidden},
-          {"blocks", o.blocks},           {"film_layers", o.film_layers},
+  return {{"model", kFilmEnergy},
+          {"features", o.features},
+          {"context_features", o.context_features},
+          {"hidden", o.hidden},
+          {"blocks", o.blocks},
+          {"film_layers", o.film_layers},
           {"temperature", o.temperature}};
 }
 
 template <typename T>
 void put(TensorFile& file, const ParameterLayout& layout, std::span<const T> values) {
   for (const ParameterBlock& block : layout.blocks()) {
-    file.tensors[block.name] = Array::from<T>(block.shape, values.subspan(block.offset, block.size));
+    file.tensors[block.name] =
+        Array::from<T>(block.shape, values.subspan(block.offset, block.size));
   }
 }
 
 void check_metadata(const ModelMetadata& metadata) {
   for (const auto& [key, value] : metadata) {
     if (key.starts_with(kReserved)) {
-      throw std::invalid_argument(
-          fmt::format("metadata: keys that begin with '{}' are the format's own, got '{}'", kReserved,
-                      key));
+      throw std::invalid_argument(fmt::format(
+          "metadata: keys that begin with '{}' are the format's own, got '{}'", kReserved, key));
     }
   }
 }
@@ -89,9 +99,10 @@ class Reader {
       fail("a safetensors file, but not a model that jeffreys saved (no 'jeffreys.*' metadata)");
     }
     if (version->second != std::to_string(kModelFormatVersion)) {
-      fail(fmt::format("model format version {}, but this program reads version {}: use the program "
-                       "that wrote it, or a newer one",
-                       version->second, kModelFormatVersion));
+      fail(
+          fmt::format("model format version {}, but this program reads version {}: use the program "
+                      "that wrote it, or a newer one",
+                      version->second, kModelFormatVersion));
     }
     architecture_ = Json::parse(architecture->second, nullptr, false);
     if (!architecture_.is_object()) fail("metadata 'jeffreys.architecture' is not a JSON object");
@@ -130,9 +141,10 @@ class Reader {
     double held = 0;
     for (const auto& [name, tensor] : file_.tensors) held += static_cast<double>(tensor.size());
     if (!(claimed <= held)) {
-      fail(fmt::format("the architecture has at least {:.0f} parameters, the file holds {:.0f}: "
-                       "damaged, or not written by jeffreys",
-                       claimed, held));
+      fail(
+          fmt::format("the architecture has at least {:.0f} parameters, the file holds {:.0f}: "
+                      "damaged, or not written by jeffreys",
+                      claimed, held));
     }
   }
 
@@ -180,7 +192,8 @@ class Reader {
   }
 
   [[nodiscard]] std::int64_t integer(const char* name, const Json& value) const {
-    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() >> 62)) {
+    if (!value.is_number_integer() ||
+        (value.is_number_unsigned() && value.get<std::uint64_t>() >> 62)) {
       fail(fmt::format("architecture field '{}': expected integers", name));
     }
     return value.get<std::int64_t>();
@@ -201,8 +214,9 @@ class Reader {
 template <typename T>
 void take_parameters(Reader& reader, UnnormalizedDensity<T>& model) {
   const std::vector<T> values = reader.read<T>(model.layout());
-  model.edit_parameters(
-      [&](std::span<T> parameters) { std::copy(values.begin(), values.end(), parameters.begin()); });
+  model.edit_parameters([&](std::span<T> parameters) {
+    std::copy(values.begin(), values.end(), parameters.begin());
+  });
 }
 
 template <typename T>
@@ -218,7 +232,8 @@ SplineFlow<T> read_flow(Reader& reader) {
   // Lower bound of the parameters of each transform; every term is checked to be below 2^20 before.
   const double outputs = static_cast<double>(o.features) * (3.0 * static_cast<double>(o.bins) - 1);
   double claimed = outputs;
-  auto inputs = static_cast<double>(o.features > 1 ? o.features + o.context_features : o.context_features);
+  auto inputs =
+      static_cast<double>(o.features > 1 ? o.features + o.context_features : o.context_features);
   if (inputs > 0) {
     for (const Eigen::Index width : o.hidden) {
       claimed += inputs * static_cast<double>(width);
@@ -246,8 +261,8 @@ ResidualEnergy<T> read_residual(Reader& reader) {
                                 .temperature = reader.number("temperature")};
   o.validate();
   const auto hidden = static_cast<double>(o.hidden);
-  reader.expect_parameters(hidden * (static_cast<double>(o.features) +
-                                     2 * hidden * static_cast<double>(o.blocks)));
+  reader.expect_parameters(
+      hidden * (static_cast<double>(o.features) + 2 * hidden * static_cast<double>(o.blocks)));
   ResidualEnergy<T> model(o);
   take_energy<T>(reader, model);
   return model;
@@ -263,8 +278,8 @@ FilmEnergy<T> read_film(Reader& reader) {
                             .temperature = reader.number("temperature")};
   o.validate();
   const auto hidden = static_cast<double>(o.hidden);
-  reader.expect_parameters(hidden * (static_cast<double>(o.features) +
-                                     2 * hidden * static_cast<double>(o.blocks)));
+  reader.expect_parameters(
+      hidden * (static_cast<double>(o.features) + 2 * hidden * static_cast<double>(o.blocks)));
   FilmEnergy<T> model(o);
   take_energy<T>(reader, model);
   return model;
@@ -318,14 +333,14 @@ SplineFlow<T> load_flow(const std::filesystem::path& path) {
   throw InputError(path.string(), "holds an energy model, expected a spline flow");
 }
 
-#define JEFFREYS_INSTANTIATE(T)                                                               \
-  template void save_model(const SplineFlow<T>&, const std::filesystem::path&,                \
-                           const ModelMetadata&);                                             \
-  template void save_model(const ResidualEnergy<T>&, const std::filesystem::path&,            \
-                           const ModelMetadata&);                                             \
-  template void save_model(const FilmEnergy<T>&, const std::filesystem::path&,                \
-                           const ModelMetadata&);                                             \
-  template LoadedModel<T> load_model(const std::filesystem::path&);                           \
+#define JEFFREYS_INSTANTIATE(T)                                                    \
+  template void save_model(const SplineFlow<T>&, const std::filesystem::path&,     \
+                           const ModelMetadata&);                                  \
+  template void save_model(const ResidualEnergy<T>&, const std::filesystem::path&, \
+                           const ModelMetadata&);                                  \
+  template void save_model(const FilmEnergy<T>&, const std::filesystem::path&,     \
+                           const ModelMetadata&);                                  \
+  template LoadedModel<T> load_model(const std::filesystem::path&);                \
   template SplineFlow<T> load_flow(const std::filesystem::path&);
 
 JEFFREYS_INSTANTIATE(float)

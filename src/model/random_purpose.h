@@ -1,5 +1,5 @@
-// Purposes of random numbers that models draw for themselves. Callers count RandomStream::purpose from
-// 0, so these stand at the upper end.
+// Purposes of random numbers that models draw for themselves. Callers count RandomStream::purpose
+// from 0, so these stand at the upper end.
 #pragma once
 
 #include <cstdint>

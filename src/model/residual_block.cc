@@ -16,10 +16,10 @@ struct NormSilu {
   std::size_t weight;  // offsets in the parameters
   std::size_t bias;
 
-  NormSilu(const std::string& name, std::size_t width_, ParameterLayout& parameters)
-      : width(width_),
-        weight(parameters.add(name + ".weight", {static_cast<std::int64_t>(width_)})),
-        bias(parameters.add(name + ".bias", {static_cast<std::int64_t>(width_)})) {}
+  NormSilu(const std::string& name, std::size_t units, ParameterLayout& parameters)
+      : width(units),
+        weight(parameters.add(name + ".weight", {static_cast<std::int64_t>(units)})),
+        bias(parameters.add(name + ".bias", {static_cast<std::int64_t>(units)})) {}
 
   // Output, slope, mean, inverse standard deviation.
   [[nodiscard]] std::size_t tape_size(std::size_t tiles) const {
@@ -32,9 +32,9 @@ struct NormSilu {
     T* moments = slope + tiles * size;
     for (std::size_t t = 0; t < tiles; ++t) {
       T* mean = moments + 2 * t * kTileRows;
-      kernels::norm_silu(kernels::NormSiluArguments<T>{
-          width, input + t * size, parameters + weight, parameters + bias, tape + t * size,
-          slope + t * size, mean, mean + kTileRows});
+      kernels::norm_silu(kernels::NormSiluArguments<T>{width, input + t * size, parameters + weight,
+                                                       parameters + bias, tape + t * size,
+                                                       slope + t * size, mean, mean + kTileRows});
     }
   }
 
@@ -90,8 +90,8 @@ class ResidualBlock final : public EnergyBlock<T> {
     return norm1_.tape_size(tiles) + norm2_.tape_size(tiles) + 2 * size(tiles);
   }
 
-  void forward(const T* parameters, const T* input, const T* /*context*/, std::size_t tiles, T* tape,
-               T* output) const override {
+  void forward(const T* parameters, const T* input, const T* /*context*/, std::size_t tiles,
+               T* tape, T* output) const override {
     const Tape at = split(tape, tiles);
     norm1_.forward(parameters, input, tiles, at.norm1);
     linear1_.forward(at.norm1, at.middle, tiles);
@@ -134,7 +134,8 @@ class ResidualBlock final : public EnergyBlock<T> {
     norm1_.backward(parameters, input, at.norm1, b, tiles, true, input_gradient, sums.norm1);
   }
 
-  void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers, T* gradient) const override {
+  void add_gradient(const T* accumulator, const EnergyBuffers<T>& buffers,
+                    T* gradient) const override {
     const Sums<const T> sums = split_sums(accumulator);
     gradient[alpha_] += accumulator[0];
     norm1_.add_gradient(sums.norm1, gradient);
@@ -198,8 +199,10 @@ std::unique_ptr<EnergyBlock<T>> make_residual_block(const std::string& name, std
 }
 
 template std::unique_ptr<EnergyBlock<float>> make_residual_block(const std::string&, std::size_t,
-                                                                 ParameterLayout&, ParameterLayout&);
+                                                                 ParameterLayout&,
+                                                                 ParameterLayout&);
 template std::unique_ptr<EnergyBlock<double>> make_residual_block(const std::string&, std::size_t,
-                                                                  ParameterLayout&, ParameterLayout&);
+                                                                  ParameterLayout&,
+                                                                  ParameterLayout&);
 
 }  // namespace jeffreys

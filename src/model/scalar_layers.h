@@ -25,7 +25,8 @@ class ScalarLayers {
 
   // first_weight [hidden, inputs], first_bias [hidden], second_weight [outputs, hidden],
   // second_bias [outputs].
-  void pack(const T* first_weight, const T* first_bias, const T* second_weight, const T* second_bias);
+  void pack(const T* first_weight, const T* first_bias, const T* second_weight,
+            const T* second_bias);
 
   // output [outputs][64] = relu(z(u)), for u [64]; piece [64] is for the backward pass.
   void forward(const T* u, T* output, T* piece) const;

@@ -65,7 +65,8 @@ std::vector<std::uint8_t> SplineFlow<T>::mask(const ParameterBlock& block) const
       const TileLayer<T>& layer = transform.layers()[l];
       std::vector<std::uint8_t> mask;
       for (std::size_t o = 0; o < layer.outputs(); ++o) {
-        for (std::size_t i = 0; i < layer.inputs(); ++i) mask.push_back(layer.allowed(o, i) ? 1 : 0);
+        for (std::size_t i = 0; i < layer.inputs(); ++i)
+          mask.push_back(layer.allowed(o, i) ? 1 : 0);
       }
       return mask;
     }
@@ -107,8 +108,7 @@ Matrix<T> SplineFlow<T>::to_noise(const MatrixView<T>& x, const MatrixView<T>& c
 
 template <typename T>
 Vector<T> SplineFlow<T>::add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
-                                    const WeightFunction<T>& weights,
-                                    std::span<T> gradient) const {
+                                    const WeightFunction<T>& weights, std::span<T> gradient) const {
   impl_->check(x, context);
   check_size("gradient", static_cast<std::int64_t>(gradient.size()),
              static_cast<std::int64_t>(impl_->layout.size()));
@@ -164,12 +164,12 @@ void SplineFlow<T>::sample(Eigen::Index rows, const MatrixView<T>& context,
   const std::size_t columns = impl_->features;
   this->run(tile_count(rows), [&](std::size_t tile) {
     const TileRows at = tile_rows(rows, tile);
-    kernels::fill_normals(kernels::RandomArguments<T>{
-        {stream.seed, stream.purpose, stream.iteration},
-        at.first,
-        at.rows,
-        columns,
-        noise.data() + at.first * columns});
+    kernels::fill_normals(
+        kernels::RandomArguments<T>{{stream.seed, stream.purpose, stream.iteration},
+                                    at.first,
+                                    at.rows,
+                                    columns,
+                                    noise.data() + at.first * columns});
   });
   sample_from_noise(noise, context, samples, keep);
 }

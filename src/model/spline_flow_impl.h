@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numbers>
 #include <span>
@@ -36,6 +37,7 @@ class SplineFlow<T>::Impl {
     features = size(options.features);
     context = size(options.context_features);
     std::vector<std::size_t> hidden;
+    hidden.reserve(options.hidden.size());
     for (const Eigen::Index width : options.hidden) hidden.push_back(size(width));
     for (std::size_t t = 0; t < size(options.transforms); ++t) {
       transforms.emplace_back(
@@ -56,7 +58,8 @@ class SplineFlow<T>::Impl {
     std::size_t index = 0;
     for (const ParameterBlock& block : layout.blocks()) {
       const kernels::RandomKey key{options.seed, kInitialWeights, index++};
-      const kernels::RandomArguments<T> fill{key, 0, 1, block.size, parameters.data() + block.offset};
+      const kernels::RandomArguments<T> fill{key, 0, 1, block.size,
+                                             parameters.data() + block.offset};
       if (block.name.find(".phi.") != std::string::npos) {
         kernels::fill_normals(fill);
       } else {
@@ -82,7 +85,7 @@ class SplineFlow<T>::Impl {
   }
 
   void pack() {
-    ++version;
+    version = next_version();
     for (SplineTransform<T>& transform : transforms) transform.pack(parameters.data());
   }
 
@@ -99,8 +102,8 @@ class SplineFlow<T>::Impl {
 
   // log N(z; 0, I) + log determinants, for a tile.
   void add_base_density(const T* z, T* log_prob) const {
-    const T constant = static_cast<T>(-0.5 * std::log(2 * std::numbers::pi) *
-                                      static_cast<double>(features));
+    const T constant =
+        static_cast<T>(-0.5 * std::log(2 * std::numbers::pi) * static_cast<double>(features));
     for (std::size_t r = 0; r < kernels::kTileRows; ++r) log_prob[r] += constant;
     for (std::size_t f = 0; f < features; ++f) {
       const T* row = z + f * kernels::kTileRows;
@@ -108,10 +111,10 @@ class SplineFlow<T>::Impl {
     }
   }
 
-  // Brings the tile of x to noise (in the tape), and writes its log density. Only the last transform's
-  // tape survives unless every transform has a place of its own.
-  void evaluate_tile(const MatrixView<T>& x, const MatrixView<T>& c, TileRows at, bool keep, T* tape,
-                     T* log_prob) const {
+  // Brings the tile of x to noise (in the tape), and writes its log density. Only the last
+  // transform's tape survives unless every transform has a place of its own.
+  void evaluate_tile(const MatrixView<T>& x, const MatrixView<T>& c, TileRows at, bool keep,
+                     T* tape, T* log_prob) const {
     Scratch::Frame frame;
     T* z = tape + noise_offset;
     const T* conditions = load_context(c, at, frame);
@@ -137,7 +140,8 @@ class SplineFlow<T>::Impl {
     add_base_density(z, log_prob);
     std::copy_n(z, features * kernels::kTileRows, x_tile);
     for (std::size_t t = transforms.size(); t-- > 0;) {
-      transforms[t].inverse(x_tile, conditions, tape + (keep ? tape_offset[t] : 0), x_tile, log_prob);
+      transforms[t].inverse(x_tile, conditions, tape + (keep ? tape_offset[t] : 0), x_tile,
+                            log_prob);
     }
   }
 
@@ -170,8 +174,8 @@ class SplineFlow<T>::Impl {
     transforms[t].add_gradient(sum, parameters.data(), gradient.data());
   }
 
-  // Sums what job(tile, accumulator) adds for every tile, in an order that does not depend on threads,
-  // and adds it to the gradient. `run` spreads jobs over threads.
+  // Sums what job(tile, accumulator) adds for every tile, in an order that does not depend on
+  // threads, and adds it to the gradient. `run` spreads jobs over threads.
   template <typename Run, typename Job>
   void sum_over_tiles(const Run& run, std::size_t tiles, std::span<T> gradient,
                       const Job& job) const {
@@ -186,7 +190,8 @@ class SplineFlow<T>::Impl {
         job(tile, accumulator);
       }
     });
-    run(transforms.size(), [&](std::size_t t) { add_accumulators(accumulators, groups, t, gradient); });
+    run(transforms.size(),
+        [&](std::size_t t) { add_accumulators(accumulators, groups, t, gradient); });
   }
 
   SplineFlowOptions options;
@@ -201,6 +206,13 @@ class SplineFlow<T>::Impl {
   std::size_t accumulator_size = 0;
   std::vector<T> parameters;
   std::uint64_t version = 0;
+
+ private:
+  // Unique in the process: a tape of one flow is never taken for another's.
+  static std::uint64_t next_version() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
 };
 
 }  // namespace jeffreys

@@ -1,6 +1,7 @@
 #include "model/spline_flow_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -28,7 +29,8 @@ bool is_permutation_of_positions(std::vector<std::int64_t> order) {
 }
 
 // Fisher-Yates on uniforms of the counter-based generator.
-std::vector<std::int64_t> random_order(std::size_t features, std::uint64_t seed, std::size_t transform) {
+std::vector<std::int64_t> random_order(std::size_t features, std::uint64_t seed,
+                                       std::size_t transform) {
   std::vector<double> uniforms(features);
   kernels::fill_uniforms(kernels::RandomArguments<double>{
       {seed, kRandomOrder, transform}, 0, 1, features, uniforms.data()});
@@ -55,10 +57,11 @@ void SplineFlowOptions::validate() const {
                     transforms, orders.size()));
   }
   for (const std::vector<std::int64_t>& given : orders) {
-    if (static_cast<Eigen::Index>(given.size()) != features || !is_permutation_of_positions(given)) {
-      throw std::invalid_argument(fmt::format(
-          "SplineFlowOptions.orders: expected permutations of 0..{}, got one that is not",
-          features - 1));
+    if (static_cast<Eigen::Index>(given.size()) != features ||
+        !is_permutation_of_positions(given)) {
+      throw std::invalid_argument(
+          fmt::format("SplineFlowOptions.orders: expected permutations of 0..{}, got ({})",
+                      features - 1, fmt::join(given, ", ")));
     }
   }
 }
@@ -67,7 +70,8 @@ SplineFlowOptions with_orders(const SplineFlowOptions& options) {
   options.validate();
   SplineFlowOptions filled = options;
   const auto features = static_cast<std::size_t>(options.features);
-  for (std::size_t t = filled.orders.size(); t < static_cast<std::size_t>(options.transforms); ++t) {
+  for (std::size_t t = filled.orders.size(); t < static_cast<std::size_t>(options.transforms);
+       ++t) {
     if (options.order == FeatureOrder::random) {
       filled.orders.push_back(random_order(features, options.seed, t));
       continue;

@@ -11,17 +11,19 @@ namespace {
 
 using kernels::kTileRows;
 
-// Zuko deals the classes of dependence out to hidden units in turn. A class is the number of features
-// that it sees: class 0 (context alone) exists only with a context.
+// Zuko deals the classes of dependence out to hidden units in turn. A class is the number of
+// features that it sees: class 0 (context alone) exists only with a context.
 std::vector<std::int64_t> hidden_degrees(std::size_t units, std::size_t features, bool context) {
   std::vector<std::int64_t> degrees(units);
   for (std::size_t h = 0; h < units; ++h) {
-    degrees[h] = static_cast<std::int64_t>(context ? h % features : 1 + h % (features - 1));
+    degrees[h] = static_cast<std::int64_t>(
+        context ? h % features : 1 + h % std::max<std::size_t>(features - 1, 1));
   }
   return degrees;
 }
 
-// The network's input is concat(x, context): a feature becomes visible one degree after its position.
+// The network's input is concat(x, context): a feature becomes visible one degree after its
+// position.
 std::vector<std::int64_t> input_degrees(const SplineTransformShape& shape) {
   std::vector<std::int64_t> degrees;
   if (shape.features > 1) {
@@ -131,8 +133,8 @@ void SplineTransform<T>::spline(std::size_t position, bool inverse, const T* raw
   inverse ? spline_inverse(a) : spline_forward(a);
 }
 
-// u is the first row of the sorted input. The first layer's activations are not computed; their place
-// keeps the rows' pieces.
+// u is the first row of the sorted input. The first layer's activations are not computed; their
+// place keeps the rows' pieces.
 template <typename T>
 void SplineTransform<T>::run_scalar_layers(T* tape) const {
   T* first = tape + input_rows() * kTileRows;
@@ -202,12 +204,14 @@ void SplineTransform<T>::inverse(const T* y, const T* context, T* tape, T* x,
   }
 }
 
-// An accumulator holds the sums for the shared spline, for the scalar layers, and for each dense layer.
+// An accumulator holds the sums for the shared spline, for the scalar layers, and for each dense
+// layer.
 template <typename T>
 std::size_t SplineTransform<T>::accumulator_size() const {
   std::size_t size = kernels::gradient_stride(kernels::kBinNumbers * bins_);
   if (scalar_) size += scalar_->accumulator_size();
-  for (std::size_t l = first_dense(); l < layers_.size(); ++l) size += layers_[l].accumulator_size();
+  for (std::size_t l = first_dense(); l < layers_.size(); ++l)
+    size += layers_[l].accumulator_size();
   return size;
 }
 
@@ -230,9 +234,9 @@ void SplineTransform<T>::backward(const T* tape, const T* output_gradient,
           &shared_, x, gy, log_determinant_gradient, bins_sum, gx});
     } else {
       const std::size_t at = p * parameters * kTileRows;
-      kernels::spline_backward(kernels::SplineBackwardArguments<T>{
-          bins_, raw_splines(tape) + at, x, gy, log_determinant_gradient, gradient + at, gx,
-          scratch});
+      kernels::spline_backward(kernels::SplineBackwardArguments<T>{bins_, raw_splines(tape) + at, x,
+                                                                   gy, log_determinant_gradient,
+                                                                   gradient + at, gx, scratch});
     }
   }
 

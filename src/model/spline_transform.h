@@ -2,8 +2,8 @@
 // from the context and the features before it in the transform's order (Zuko's
 // MaskedAutoregressiveTransform; with one feature, its ElementWiseTransform).
 //
-// Positions are places in the order: feature_at(0) is the first. Tiles that come in or go out are in
-// feature order.
+// Positions are places in the order: feature_at(0) is the first. Tiles that come in or go out are
+// in feature order.
 #pragma once
 
 #include <cstddef>
@@ -43,15 +43,15 @@ class SplineTransform {
   // y = t(x), log_determinant += log |dy/dx|. x and y may be the same memory.
   void forward(const T* x, const T* context, T* tape, T* y, T* log_determinant) const;
 
-  // x = t^-1(y), log_determinant += log |dy/dx| at x, by one pass over the network: hidden units are
-  // filled as their inputs become known. Leaves the same tape as forward.
+  // x = t^-1(y), log_determinant += log |dy/dx| at x, by one pass over the network: hidden units
+  // are filled as their inputs become known. Leaves the same tape as forward.
   void inverse(const T* y, const T* context, T* tape, T* x, T* log_determinant) const;
 
   [[nodiscard]] std::size_t accumulator_size() const;
 
-  // Given d objective / dy and d objective / d log_determinant, writes d objective / dx (unless null)
-  // over [features][64], adds to context_gradient [context][64] (unless null) and to the accumulator
-  // (unless null). output_gradient and input_gradient may be the same memory.
+  // Given d objective / dy and d objective / d log_determinant, writes d objective / dx (unless
+  // null) over [features][64], adds to context_gradient [context][64] (unless null) and to the
+  // accumulator (unless null). output_gradient and input_gradient may be the same memory.
   void backward(const T* tape, const T* output_gradient, const T* log_determinant_gradient,
                 T* input_gradient, T* context_gradient, T* accumulator) const;
 
@@ -83,8 +83,10 @@ class SplineTransform {
   std::size_t bins_;
   bool first_is_shared_;  // no context: the first feature's spline is the same for all rows
   std::vector<std::size_t> feature_at_;
-  std::vector<TileLayer<T>> layers_;  // hidden layers, then the output layer; none for 1 feature alone
-  std::optional<ScalarLayers<T>> scalar_;  // instead of the first two layers, if these see one number
+  std::vector<TileLayer<T>>
+      layers_;  // hidden layers, then the output layer; none for 1 feature alone
+  std::optional<ScalarLayers<T>>
+      scalar_;                        // instead of the first two layers, if these see one number
   std::vector<std::size_t> weights_;  // offsets in the flat buffer
   std::vector<std::size_t> biases_;
   std::vector<T> shared_raw_;  // raw parameters of the first feature, if shared

@@ -83,7 +83,8 @@ class ThreadPool::State {
   }
 
   void wait_for_workers() {
-    for (int i = 0; i < kSpins && active_.load(std::memory_order_acquire) != 0; ++i) pause_briefly();
+    for (int i = 0; i < kSpins && active_.load(std::memory_order_acquire) != 0; ++i)
+      pause_briefly();
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return active_.load(std::memory_order_acquire) == 0; });
   }

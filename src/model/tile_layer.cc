@@ -24,7 +24,8 @@ std::vector<std::uint32_t> sorted_by(const std::vector<std::int64_t>& degrees) {
 // Calls make(first, count) for near-equal pieces of [begin, end) of at most kMaxBlockRows.
 template <typename Make>
 void split_rows(std::size_t begin, std::size_t end, Make make) {
-  for (std::size_t pieces = (end - begin + kMaxBlockRows - 1) / kMaxBlockRows; pieces > 0; --pieces) {
+  for (std::size_t pieces = (end - begin + kMaxBlockRows - 1) / kMaxBlockRows; pieces > 0;
+       --pieces) {
     const std::size_t count = (end - begin + pieces - 1) / pieces;
     make(begin, count);
     begin += count;
@@ -58,9 +59,9 @@ TileLayer<T> TileLayer<T>::dense(std::size_t inputs, std::size_t outputs) {
 template <typename T>
 std::size_t TileLayer<T>::visible_inputs(std::size_t sorted_output) const {
   const std::int64_t degree = output_degrees_[output_order_[sorted_output]];
-  const auto end = std::partition_point(
-      input_order_.begin(), input_order_.end(),
-      [&](std::uint32_t input) { return input_degrees_[input] <= degree; });
+  const auto end =
+      std::partition_point(input_order_.begin(), input_order_.end(),
+                           [&](std::uint32_t input) { return input_degrees_[input] <= degree; });
   return static_cast<std::size_t>(end - input_order_.begin());
 }
 
@@ -75,8 +76,8 @@ void TileLayer<T>::make_forward_blocks() {
     while (end < outputs() && output_degrees_[output_order_[end]] == degree) ++end;
     if (visible_[begin] > 0) {
       split_rows(begin, end, [&](std::size_t row, std::size_t rows) {
-        forward_blocks_.push_back({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(rows),
-                                   0, visible_[begin], offset});
+        forward_blocks_.push_back({static_cast<std::uint32_t>(row),
+                                   static_cast<std::uint32_t>(rows), 0, visible_[begin], offset});
         offset += rows * visible_[begin];
       });
     }

@@ -1,8 +1,8 @@
-// A linear layer on tiles, masked by degrees: output o sees input i exactly if degree(i) <= degree(o).
-// Units are kept sorted by degree, which turns every mask into a range; a layer whose degrees are all
-// equal is an ordinary dense layer. Weights come and go in the natural order (out, in) of the
-// parameter buffer, tiles are in sorted order. Where several tiles go through a layer together, their
-// activations are [tiles][width][64].
+// A linear layer on tiles, masked by degrees: output o sees input i exactly if degree(i) <=
+// degree(o). Units are kept sorted by degree, which turns every mask into a range; a layer whose
+// degrees are all equal is an ordinary dense layer. Weights come and go in the natural order (out,
+// in) of the parameter buffer, tiles are in sorted order. Where several tiles go through a layer
+// together, their activations are [tiles][width][64].
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ class TileLayer {
   // Only the outputs of one degree, for the incremental inverse.
   void forward_degree(std::int64_t degree, const T* input, T* output, bool relu) const;
 
-  // d objective / d input from d objective / d output; zero where `gate` (the input after its ReLU) is
-  // not above zero.
+  // d objective / d input from d objective / d output; zero where `gate` (the input after its ReLU)
+  // is not above zero.
   void backward(const T* output_gradient, const T* gate, T* input_gradient, T scale = 1,
                 std::size_t tiles = 1) const;
 
@@ -62,7 +62,8 @@ class TileLayer {
   // The accumulator's biases [outputs], and row o of its weights, both sorted.
   [[nodiscard]] const T* bias_sums(const T* accumulator) const { return accumulator; }
   [[nodiscard]] const T* weight_sums(const T* accumulator, std::size_t o) const {
-    return accumulator + kernels::gradient_stride(outputs()) + o * kernels::gradient_stride(inputs());
+    return accumulator + kernels::gradient_stride(outputs()) +
+           o * kernels::gradient_stride(inputs());
   }
 
  private:

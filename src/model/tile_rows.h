@@ -1,6 +1,6 @@
-// How rows of a batch are cut into tiles, and tiles into groups. The cut depends on the number of rows
-// alone, never on threads: each group sums its own gradient, and groups are added in order, so a
-// result is the same bits for any number of threads.
+// How rows of a batch are cut into tiles, and tiles into groups. The cut depends on the number of
+// rows alone, never on threads: each group sums its own gradient, and groups are added in order, so
+// a result is the same bits for any number of threads.
 #pragma once
 
 #include <algorithm>

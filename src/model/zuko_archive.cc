@@ -49,7 +49,8 @@ class StateDict {
                                     std::size_t dimension) const {
     const Array& array = at(name);
     if (array.shape.size() != rank) {
-      fail(fmt::format("array '{}': expected {} dimensions, got {}", name, rank, array.shape.size()));
+      fail(fmt::format("array '{}': expected {} dimensions, got {}", name, rank,
+                       array.shape.size()));
     }
     return array.shape[dimension];
   }
@@ -72,8 +73,9 @@ Eigen::Index count_transforms(const StateDict& state) {
     ++count;
   }
   if (count == 0) {
-    state.fail("no array 'transform.transforms.0.hyper.0.weight' or 'transform.transforms.0.phi.0': "
-               "expected the state dict of a zuko.flows.NSF");
+    state.fail(
+        "no array 'transform.transforms.0.hyper.0.weight' or 'transform.transforms.0.phi.0': "
+        "expected the state dict of a zuko.flows.NSF");
   }
   return count;
 }
@@ -81,9 +83,10 @@ Eigen::Index count_transforms(const StateDict& state) {
 Eigen::Index bins_of(const StateDict& state, std::int64_t outputs, std::int64_t features) {
   const std::int64_t parameters = features > 0 ? outputs / features : 0;
   if (parameters < 2 || parameters * features != outputs || (parameters + 1) % 3 != 0) {
-    state.fail(fmt::format("the last layer has {} outputs for {} features: expected (3 bins - 1) for "
-                           "each feature, as in a zuko.flows.NSF",
-                           outputs, features));
+    state.fail(
+        fmt::format("the last layer has {} outputs for {} features: expected (3 bins - 1) for "
+                    "each feature, as in a zuko.flows.NSF",
+                    outputs, features));
   }
   return (parameters + 1) / 3;
 }
@@ -98,7 +101,8 @@ SplineFlowOptions read_options(const StateDict& state) {
   if (state.has(first + ".phi.0")) {
     options.features = state.extent(first + ".phi.0", 2, 0);
     options.bins = state.extent(first + ".phi.0", 2, 1);
-    if (options.features != 1) state.fail("element-wise flows of several features are not supported");
+    if (options.features != 1)
+      state.fail("element-wise flows of several features are not supported");
     return options;
   }
   const bool masked = state.has(first + ".order");
@@ -123,9 +127,10 @@ void check_base(const StateDict& state) {
     if (!state.has(name)) return;
     const std::vector<T> values = state.at(name).values<T>();
     if (std::any_of(values.begin(), values.end(), [&](T v) { return v != expected; })) {
-      state.fail(fmt::format("array '{}': expected {} everywhere; other base distributions are not "
-                             "supported",
-                             name, expected));
+      state.fail(
+          fmt::format("array '{}': expected {} everywhere; other base distributions are not "
+                      "supported",
+                      name, expected));
     }
   };
   all("base.loc", T(0));
@@ -143,12 +148,14 @@ void check_masks(const StateDict& state, const SplineFlow<T>& flow) {
   for (const ParameterBlock& block : flow.layout().blocks()) {
     const std::vector<std::uint8_t> mask = flow.mask(block);
     if (mask.empty() || !state.has(mask_name(block.name))) continue;
-    std::vector<std::uint8_t> given = state.at(mask_name(block.name)).template values<std::uint8_t>();
+    std::vector<std::uint8_t> given =
+        state.at(mask_name(block.name)).template values<std::uint8_t>();
     for (std::uint8_t& value : given) value = value != 0 ? 1 : 0;
     if (given != mask) {
-      state.fail(fmt::format("array '{}' is not the mask of a fully autoregressive zuko.flows.NSF "
-                             "(flows with 'passes' or 'adjacency' are not supported)",
-                             mask_name(block.name)));
+      state.fail(
+          fmt::format("array '{}' is not the mask of a fully autoregressive zuko.flows.NSF "
+                      "(flows with 'passes' or 'adjacency' are not supported)",
+                      mask_name(block.name)));
     }
   }
 }

@@ -269,7 +269,8 @@ TYPED_TEST(TargetsTest, AllGiveTheSameNumbers) {
     ASSERT_EQ(actual.size(), expected.size());
     for (std::size_t k = 0; k < actual.size(); ++k) {
       ASSERT_EQ(actual[k].numbers.size(), expected[k].numbers.size());
-      // Results of order 1 may cancel to nothing: the log determinants of an identity are roundings.
+      // Results of order 1 may cancel to nothing: the log determinants of an identity are
+      // roundings.
       const double bound = tolerance * std::max(1.0, largest_magnitude(expected[k].numbers));
       for (std::size_t i = 0; i < actual[k].numbers.size(); ++i) {
         ASSERT_NEAR(actual[k].numbers[i], expected[k].numbers[i], bound)

@@ -81,11 +81,13 @@ TEST_F(ModelFile, EnergiesKeepEveryBitAndTheirSpectralVectors) {
   EXPECT_EQ(residual.log_unnormalized(x), copy.log_unnormalized(x));
   EXPECT_EQ(copy.temperature(), 0.25);
 
-  const FilmEnergy<float> film({.features = 2, .context_features = 3, .hidden = 8, .film_layers = 3});
+  const FilmEnergy<float> film(
+      {.features = 2, .context_features = 3, .hidden = 8, .film_layers = 3});
   save_model(film, path("f"));
   const LoadedModel<float> f = load_model<float>(path("f"));
   const Matrix<float> y = Matrix<float>::Random(65, 2);
-  EXPECT_EQ(film.log_unnormalized(y, x), std::get<FilmEnergy<float>>(f.model).log_unnormalized(y, x));
+  EXPECT_EQ(film.log_unnormalized(y, x),
+            std::get<FilmEnergy<float>>(f.model).log_unnormalized(y, x));
 }
 
 TEST_F(ModelFile, FloatAndDoubleReadEachOther) {
@@ -129,7 +131,8 @@ TEST_F(ModelFile, SaysWhatIsWrong) {
               }),
               ::testing::HasSubstr("'extra'"));
   EXPECT_THAT(problem_after([](TensorFile& f) {
-                f.tensors.begin()->second = Array::from<std::int64_t>({1}, std::vector<std::int64_t>{1});
+                f.tensors.begin()->second =
+                    Array::from<std::int64_t>({1}, std::vector<std::int64_t>{1});
               }),
               ::testing::HasSubstr("expected f32 or f64, got i64"));
   EXPECT_THAT(problem_after([](TensorFile& f) {
@@ -177,7 +180,8 @@ TEST_F(ModelFile, OtherArchitectureIsNotAFlow) {
 
 // Any cut and any flipped bit gives InputError, or a model (a flipped bit in a weight is a weight).
 TEST_F(ModelFile, DamagedFilesNeverCrash) {
-  save_model(SplineFlow<float>({.features = 2, .transforms = 1, .bins = 2, .hidden = {3}}), path("m"));
+  save_model(SplineFlow<float>({.features = 2, .transforms = 1, .bins = 2, .hidden = {3}}),
+             path("m"));
   const std::string whole = bytes_of(path("m"));
   const auto attempt = [&](const std::string& bytes) {
     const auto damaged = file("d", bytes);

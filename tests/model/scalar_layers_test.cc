@@ -24,7 +24,8 @@ struct Layers {
   std::size_t outputs;
   std::vector<double> w1, b1, w2, b2;
 
-  Layers(std::size_t hidden_, std::size_t outputs_, unsigned seed) : hidden(hidden_), outputs(outputs_) {
+  Layers(std::size_t hidden_, std::size_t outputs_, unsigned seed)
+      : hidden(hidden_), outputs(outputs_) {
     std::mt19937 random(seed);
     const auto draw = [&](std::size_t size) {
       std::vector<double> values(size);
@@ -37,7 +38,9 @@ struct Layers {
     b2 = draw(outputs);
   }
 
-  [[nodiscard]] double pre1(std::size_t i, double u) const { return w1[i * kInputs + kColumn] * u + b1[i]; }
+  [[nodiscard]] double pre1(std::size_t i, double u) const {
+    return w1[i * kInputs + kColumn] * u + b1[i];
+  }
 
   [[nodiscard]] double output(std::size_t o, double u) const {
     double z = b2[o];
@@ -146,8 +149,8 @@ TEST(ScalarLayers, GradientsEqualTheDefinition) {
 
   std::vector<double> w1(reference.w1.size(), 1.0), b1(reference.b1.size(), 1.0);
   std::vector<double> w2(reference.w2.size(), 1.0), b2(reference.b2.size(), 1.0);
-  table.layers.add_gradient(sums.data(), table.w1.data(), table.b1.data(), table.w2.data(), w1.data(),
-                            b1.data(), w2.data(), b2.data());
+  table.layers.add_gradient(sums.data(), table.w1.data(), table.b1.data(), table.w2.data(),
+                            w1.data(), b1.data(), w2.data(), b2.data());
   for (std::size_t i = 0; i < reference.hidden; ++i) {
     double expected_w1 = 1;
     double expected_b1 = 1;

@@ -48,11 +48,12 @@ TEST_P(ZukoParity, NoiseOfData) {
 TEST_P(ZukoParity, SamplesFromNoise) {
   const Samples<double> samples = flow.sample_from_noise(golden.matrix<double>("z"), c);
   EXPECT_LE(largest_difference(samples.x, golden.matrix<double>("sample_from_z")), 1e-10);
-  EXPECT_LE(largest_difference(samples.log_prob, golden.vector<double>("log_prob_of_sample")), 1e-10);
+  EXPECT_LE(largest_difference(samples.log_prob, golden.vector<double>("log_prob_of_sample")),
+            1e-10);
 }
 
-// Where x lies on a knot to the last bit, the gradient depends on that bit; Zuko's own value moves by
-// 0.9 when x moves by 1e-16.
+// Where x lies on a knot to the last bit, the gradient depends on that bit; Zuko's own value moves
+// by 0.9 when x moves by 1e-16.
 TEST_P(ZukoParity, InputGradient) {
   Matrix<double> expected = golden.matrix<double>("grad_x_of_mean_log_prob");
   const InputGradient<double> gradient = flow.input_gradient(x, c);

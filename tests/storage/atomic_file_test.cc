@@ -16,9 +16,9 @@
 namespace jeffreys::storage {
 namespace {
 
-using jeffreys::testing::ScratchTest;
 using jeffreys::testing::bytes_of;
 using jeffreys::testing::problem_of;
+using jeffreys::testing::ScratchTest;
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 

@@ -15,9 +15,9 @@
 namespace jeffreys::storage {
 namespace {
 
-using jeffreys::testing::ScratchTest;
 using jeffreys::testing::bytes_of;
 using jeffreys::testing::raw;
+using jeffreys::testing::ScratchTest;
 constexpr std::size_t kEnoughMemory = 300'000;
 
 using Reader = std::function<Arrays(const std::filesystem::path&)>;

@@ -10,10 +10,10 @@
 namespace jeffreys::storage {
 namespace {
 
-using jeffreys::testing::ScratchTest;
 using jeffreys::testing::bytes_of;
 using jeffreys::testing::problem_of;
 using jeffreys::testing::raw;
+using jeffreys::testing::ScratchTest;
 using ::testing::HasSubstr;
 
 class Npy : public ScratchTest {

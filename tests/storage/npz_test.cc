@@ -9,16 +9,16 @@
 #include "jeffreys/storage/npy.h"
 #include "storage/largest_allocation.h"
 #include "storage/python_archives.h"
-#include "support/scratch_folder.h"
 #include "storage/zip_image.h"
+#include "support/scratch_folder.h"
 
 namespace jeffreys::storage {
 namespace {
 
-using jeffreys::testing::ScratchTest;
 using jeffreys::testing::bytes_of;
 using jeffreys::testing::problem_of;
 using jeffreys::testing::raw;
+using jeffreys::testing::ScratchTest;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -11,10 +11,10 @@
 namespace jeffreys::storage {
 namespace {
 
-using jeffreys::testing::ScratchTest;
 using jeffreys::testing::bytes_of;
 using jeffreys::testing::problem_of;
 using jeffreys::testing::raw;
+using jeffreys::testing::ScratchTest;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;

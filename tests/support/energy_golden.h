@@ -17,7 +17,8 @@ std::vector<T> read_layout(const Golden& golden, const ParameterLayout& layout,
   for (const ParameterBlock& block : layout.blocks()) {
     const std::vector<T> values = golden.values<T>(prefix + block.name);
     if (values.size() != block.size) throw std::runtime_error("golden size of " + block.name);
-    std::copy(values.begin(), values.end(), flat.begin() + static_cast<std::ptrdiff_t>(block.offset));
+    std::copy(values.begin(), values.end(),
+              flat.begin() + static_cast<std::ptrdiff_t>(block.offset));
   }
   return flat;
 }
@@ -25,8 +26,9 @@ std::vector<T> read_layout(const Golden& golden, const ParameterLayout& layout,
 template <typename T>
 void load_energy(const Golden& golden, EnergyModel<T>& model) {
   const std::vector<T> weights = read_layout<T>(golden, model.layout(), "param.");
-  model.edit_parameters(
-      [&](std::span<T> parameters) { std::copy(weights.begin(), weights.end(), parameters.begin()); });
+  model.edit_parameters([&](std::span<T> parameters) {
+    std::copy(weights.begin(), weights.end(), parameters.begin());
+  });
   model.set_spectral_vectors(read_layout<T>(golden, model.spectral_layout(), "param."));
 }
 

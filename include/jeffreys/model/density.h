@@ -56,8 +56,8 @@ class UnnormalizedDensity {
   [[nodiscard]] virtual Vector<T> log_unnormalized(
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const = 0;
 
-  // gradient += sum_i weights_i grad_parameters log_unnormalized(x_i | c_i), and returns the values:
-  // evaluation and score are one trip. `gradient` has the layout of the parameters.
+  // gradient += sum_i weights_i grad_parameters log_unnormalized(x_i | c_i), and returns the
+  // values: evaluation and score are one trip. `gradient` has the layout of the parameters.
   Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
                        const VectorView<T>& weights, std::span<T> gradient) const;
 

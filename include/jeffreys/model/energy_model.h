@@ -1,10 +1,11 @@
-// Energy models: the paper's unnormalised proxy q_psi = exp(f_psi / T) / zeta, with a residual network f
+// Energy models: the paper's unnormalised proxy q_psi = exp(f_psi / T) / zeta, with a residual
+// network f
 // ("Model architectures"; temperature: "Training in high dimensions"). ResidualEnergy is the
 // unconditional one, FilmEnergy the conditional one.
 //
-// Spectral normalisation divides a layer's weights by sigma = u^T W v. The vectors u and v belong to the
-// model but are no parameters: only power_iterate() moves them. Training takes one step of it before
-// each evaluation, as torch does in training mode.
+// Spectral normalisation divides a layer's weights by sigma = u^T W v. The vectors u and v belong
+// to the model but are no parameters: only power_iterate() moves them. Training takes one step of
+// it before each evaluation, as torch does in training mode.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Samples from an unnormalised density by Langevin dynamics (the paper's label eq:mcmcsampling):
 //   x_k = x_{k-1} + s grad log q(x_{k-1}) + sqrt(2 s) z
-// The paper's update is not corrected for its step size; with Metropolis::yes each move is accepted or
-// rejected so that q stays exactly invariant (MALA).
+// The paper's update is not corrected for its step size; with Metropolis::yes each move is accepted
+// or rejected so that q stays exactly invariant (MALA).
 #pragma once
 
 #include "jeffreys/model/density.h"

@@ -1,6 +1,6 @@
 // A model on disk: the safetensors layout (a JSON header, then raw tensors), with format version,
-// architecture and the user's metadata in the header. Any reader of safetensors sees the tensors under
-// the names of the parameter layout.
+// architecture and the user's metadata in the header. Any reader of safetensors sees the tensors
+// under the names of the parameter layout.
 #pragma once
 
 #include <filesystem>

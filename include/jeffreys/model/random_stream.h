@@ -1,5 +1,5 @@
-// Names a stream of random numbers. A number depends on the stream, its row and its column alone, so
-// the same stream gives the same rows for any number of threads and after a resume.
+// Names a stream of random numbers. A number depends on the stream, its row and its column alone,
+// so the same stream gives the same rows for any number of threads and after a resume.
 #pragma once
 
 #include <cstdint>

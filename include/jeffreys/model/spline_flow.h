@@ -1,7 +1,7 @@
-// Neural spline flow: the paper's main model p_theta ("Model architectures"), equal to Zuko's NSF to
-// rounding. Data x become noise z = t_{T-1}(... t_0(x)); log p(x) = log N(z; 0, I) + sum of log
-// determinants. Splines live on [-5, 5]; beyond, a transform is the identity and the density Gaussian,
-// so data should be standardised.
+// Neural spline flow: the paper's main model p_theta ("Model architectures"), equal to Zuko's NSF
+// to rounding. Data x become noise z = t_{T-1}(... t_0(x)); log p(x) = log N(z; 0, I) + sum of log
+// determinants. Splines live on [-5, 5]; beyond, a transform is the identity and the density
+// Gaussian, so data should be standardised.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ struct SplineFlowOptions {
 template <typename T>
 class SplineFlow final : public Density<T> {
  public:
-  // Weights as torch.nn.Linear draws them: U(-1/sqrt(inputs), 1/sqrt(inputs)); masked weights are 0.
+  // Weights as torch.nn.Linear draws them: U(-1/sqrt(inputs), 1/sqrt(inputs)); masked weights are
+  // 0.
   explicit SplineFlow(const SplineFlowOptions& options);
   ~SplineFlow() override;
   SplineFlow(const SplineFlow& other);
@@ -53,8 +54,8 @@ class SplineFlow final : public Density<T> {
   [[nodiscard]] std::span<const T> parameters() const override;
   void edit_parameters(const std::function<void(std::span<T>)>& edit) override;
 
-  // For a block of weights, which of them the flow uses (row-major, as the block); empty for a block
-  // that has no mask.
+  // For a block of weights, which of them the flow uses (row-major, as the block); empty for a
+  // block that has no mask.
   [[nodiscard]] std::vector<std::uint8_t> mask(const ParameterBlock& block) const;
 
   [[nodiscard]] Vector<T> log_unnormalized(

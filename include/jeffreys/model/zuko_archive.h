@@ -10,8 +10,8 @@
 
 namespace jeffreys {
 
-// Reads a zuko.flows.NSF with any number of features, context, transforms, bins, hidden layers and any
-// feature order. Throws InputError if the archive holds anything else.
+// Reads a zuko.flows.NSF with any number of features, context, transforms, bins, hidden layers and
+// any feature order. Throws InputError if the archive holds anything else.
 template <typename T>
 SplineFlow<T> import_zuko(const std::filesystem::path& path);
 
