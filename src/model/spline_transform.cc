@@ -14,10 +14,11 @@ using kernels::kTileRows;
 // Zuko deals the classes of dependence out to hidden units in turn. A class is the number of
 // features that it sees: class 0 (context alone) exists only with a context.
 std::vector<std::int64_t> hidden_degrees(std::size_t units, std::size_t features, bool context) {
+  const std::size_t first = context ? 0 : 1;
+  const std::size_t classes = std::max<std::size_t>(features - first, 1);
   std::vector<std::int64_t> degrees(units);
   for (std::size_t h = 0; h < units; ++h) {
-    degrees[h] = static_cast<std::int64_t>(
-        context ? h % features : 1 + h % std::max<std::size_t>(features - 1, 1));
+    degrees[h] = static_cast<std::int64_t>(first + h % classes);
   }
   return degrees;
 }
