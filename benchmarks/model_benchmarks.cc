@@ -2,72 +2,18 @@
 // unless JEFFREYS_THREADS says otherwise, float32.
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <memory>
-#include <string>
+#include <algorithm>
+#include <vector>
 
-#include "jeffreys/model/energy_model.h"
-#include "jeffreys/model/spline_flow.h"
+#include "benchmark_models.h"
 
 namespace jeffreys {
 namespace {
 
-std::shared_ptr<ThreadPool> pool() {
-  static const std::shared_ptr<ThreadPool> shared = [] {
-    const char* threads = std::getenv("JEFFREYS_THREADS");
-    return std::make_shared<ThreadPool>(threads ? std::stoul(threads) : 1);
-  }();
-  return shared;
-}
-
-// Standard normal rows.
-Matrix<float> normal_rows(Eigen::Index rows, Eigen::Index columns, std::uint16_t purpose) {
-  if (columns == 0) return {};
-  SplineFlow<float> flow({.features = columns, .transforms = 1});
-  const Samples<float> samples = flow.sample(rows, {.seed = 7, .purpose = purpose});
-  return flow.to_noise(samples.x);
-}
-
-SplineFlow<float> make_flow(Eigen::Index features, Eigen::Index context, Eigen::Index transforms,
-                            Eigen::Index bins) {
-  SplineFlow<float> flow(
-      {.features = features, .context_features = context, .transforms = transforms, .bins = bins});
-  flow.use_threads(pool());
-  return flow;
-}
-
-void score(benchmark::State& state, const UnnormalizedDensity<float>& model, Eigen::Index rows) {
-  const Matrix<float> x = normal_rows(rows, model.features(), 0);
-  const Matrix<float> c = normal_rows(rows, model.context_features(), 1);
-  const Vector<float> weights = Vector<float>::Constant(rows, 1.0F / static_cast<float>(rows));
-  std::vector<float> gradient(model.parameters().size());
-  for (auto _ : state) {
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
-    benchmark::DoNotOptimize(model.add_scores(x, c, weights, gradient));
-  }
-}
-
-void flow_score(benchmark::State& state, Eigen::Index features, Eigen::Index context,
-                Eigen::Index transforms, Eigen::Index bins, Eigen::Index rows) {
-  score(state, make_flow(features, context, transforms, bins), rows);
-}
-
-void flow_sample(benchmark::State& state, Eigen::Index features, Eigen::Index transforms,
-                 Eigen::Index bins, Eigen::Index rows) {
-  const SplineFlow<float> flow = make_flow(features, 0, transforms, bins);
-  Samples<float> samples;
-  RandomStream stream;
-  for (auto _ : state) {
-    flow.sample(rows, Matrix<float>(), stream, samples);
-    ++stream.iteration;
-    benchmark::DoNotOptimize(samples.log_prob.data());
-  }
-}
-
 // Value, and score of the samples that were just drawn, without a second forward pass.
 void flow_sample_score(benchmark::State& state, Eigen::Index features, Eigen::Index transforms,
                        Eigen::Index bins, Eigen::Index rows) {
-  const SplineFlow<float> flow = make_flow(features, 0, transforms, bins);
+  const SplineFlow<float> flow = benchmark_flow(features, 0, transforms, bins);
   Samples<float> samples;
   RandomStream stream;
   std::vector<float> gradient(flow.parameters().size());
@@ -90,8 +36,7 @@ void value(benchmark::State& state, const UnnormalizedDensity<float>& model, Eig
 // One power iteration with every evaluation, as in a training step, or none.
 void energy_score(benchmark::State& state, Eigen::Index features, Eigen::Index hidden,
                   Eigen::Index blocks, Eigen::Index rows, bool training) {
-  ResidualEnergy<float> model({.features = features, .hidden = hidden, .blocks = blocks});
-  model.use_threads(pool());
+  ResidualEnergy<float> model = benchmark_energy(features, hidden, blocks);
   const Matrix<float> x = normal_rows(rows, features, 0);
   const Vector<float> weights = Vector<float>::Constant(rows, 1.0F / static_cast<float>(rows));
   std::vector<float> gradient(model.parameters().size());
@@ -105,15 +50,11 @@ void energy_score(benchmark::State& state, Eigen::Index features, Eigen::Index h
 void film_score(benchmark::State& state) {
   FilmEnergy<float> model(
       {.features = 2, .context_features = 2, .hidden = 128, .blocks = 3, .film_layers = 2});
-  model.use_threads(pool());
-  score(state, model, 1000);
+  model.use_threads(benchmark_pool());
+  benchmark_score(state, model, 1000);
 }
 
-void energy128_value(benchmark::State& state) {
-  ResidualEnergy<float> model({.features = 2, .hidden = 128, .blocks = 2});
-  model.use_threads(pool());
-  value(state, model, 1000);
-}
+void energy128_value(benchmark::State& state) { value(state, benchmark_energy(2, 128, 2), 1000); }
 
 template <typename Work>
 void add(const char* name, Work work) {
@@ -122,16 +63,16 @@ void add(const char* name, Work work) {
 
 const bool registered = [] {
   using State = benchmark::State;
-  add("flow2d_score", [](State& s) { flow_score(s, 2, 0, 4, 8, 1000); });
-  add("flow2d_sample", [](State& s) { flow_sample(s, 2, 4, 8, 1000); });
-  add("flow30d_sample", [](State& s) { flow_sample(s, 30, 2, 8, 1000); });
-  add("flow100d_sample", [](State& s) { flow_sample(s, 100, 6, 16, 500); });
+  add("flow2d_score", [](State& s) { benchmark_score(s, benchmark_flow(2, 0, 4, 8), 1000); });
+  add("flow2d_sample", [](State& s) { benchmark_sample(s, benchmark_flow(2, 0, 4, 8), 1000); });
+  add("flow30d_sample", [](State& s) { benchmark_sample(s, benchmark_flow(30, 0, 2, 8), 1000); });
+  add("flow100d_sample", [](State& s) { benchmark_sample(s, benchmark_flow(100, 0, 6, 16), 500); });
   add("energy128_score", [](State& s) { energy_score(s, 2, 128, 2, 1000, true); });
   add("energy1024_score", [](State& s) { energy_score(s, 100, 1024, 5, 256, true); });
-  add("flow2d_log_prob", [](State& s) { value(s, make_flow(2, 0, 4, 8), 1000); });
-  add("flow_cond_score", [](State& s) { flow_score(s, 2, 2, 4, 8, 1000); });
-  add("flow30d_score", [](State& s) { flow_score(s, 30, 0, 2, 8, 1000); });
-  add("flow100d_score", [](State& s) { flow_score(s, 100, 0, 6, 16, 128); });
+  add("flow2d_log_prob", [](State& s) { value(s, benchmark_flow(2, 0, 4, 8), 1000); });
+  add("flow_cond_score", [](State& s) { benchmark_score(s, benchmark_flow(2, 2, 4, 8), 1000); });
+  add("flow30d_score", [](State& s) { benchmark_score(s, benchmark_flow(30, 0, 2, 8), 1000); });
+  add("flow100d_score", [](State& s) { benchmark_score(s, benchmark_flow(100, 0, 6, 16), 128); });
   add("flow2d_sample_score", [](State& s) { flow_sample_score(s, 2, 4, 8, 1000); });
   add("film_score", film_score);
   add("energy128_value", energy128_value);

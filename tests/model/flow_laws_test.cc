@@ -227,14 +227,14 @@ INSTANTIATE_TEST_SUITE_P(
     Features, TrainedFlowLaws,
     ::testing::Values(
         Training{{.features = 1, .transforms = 2}, 256, 0.05},
-        Training{{.features = 2, .hidden = {32, 32}}, 256, 0.01},
-        Training{{.features = 5, .transforms = 2, .hidden = {30, 30}}, 256, 0.01},
+        Training{{.features = 2, .hidden = {32, 32}}, 256, 0.004},
+        Training{{.features = 5, .transforms = 2, .hidden = {30, 30}}, 256, 0.004},
         Training{
             {.features = 11, .transforms = 2, .hidden = {32, 32}, .order = FeatureOrder::random},
             256,
-            0.005},
-        Training{{.features = 30, .transforms = 2, .bins = 4, .hidden = {40}}, 128, 0.002},
-        Training{{.features = 100, .transforms = 1, .bins = 4, .hidden = {60}}, 128, 0.0005}),
+            0.002},
+        Training{{.features = 30, .transforms = 2, .bins = 4, .hidden = {40}}, 128, 0.001},
+        Training{{.features = 100, .transforms = 1, .bins = 4, .hidden = {60}}, 128, 0.0003}),
     [](const auto& test) { return std::to_string(test.param.options.features); });
 
 }  // namespace
