@@ -53,17 +53,11 @@ template <typename T, bool kInverse>
 HWY_INLINE void shared_direction(const SharedSplineArguments<T>& a) {
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
-  const V one = hn::Set(d, 1);
   for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
     const V value = hn::Load(d, a.input + lane);
     const auto at = locate_shared<T, kInverse>(d, *a.table, value);
-    const auto p = kInverse ? bin_with_value(d, at.bin, value) : bin_at(d, at.bin, value);
-    const V moved = kInverse ? hn::MulAdd(p.t, at.bin.width, at.bin.x0)
-                             : hn::MulAdd(p.ratio, at.bin.height, at.bin.y0);
-    hn::Store(hn::IfThenElse(at.inside, moved, value), d, a.output + lane);
-    const V jacobian = hn::IfThenElse(at.inside, bin_jacobian(d, p), one);
-    const V before = hn::Load(d, a.log_determinant + lane);
-    hn::Store(hn::Add(before, logarithm(d, jacobian)), d, a.log_determinant + lane);
+    move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane,
+                               a.log_determinant + lane);
   }
 }
 

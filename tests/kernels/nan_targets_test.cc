@@ -10,10 +10,10 @@
 #include "kernels/aligned_random.h"
 #include "kernels/dense.h"
 #include "kernels/layer_norm.h"
-#include "kernels/only_target.h"
 #include "kernels/piecewise_linear.h"
 #include "kernels/silu.h"
 #include "kernels/spline.h"
+#include "support/only_target.h"
 
 namespace jeffreys::kernels {
 namespace {
@@ -80,7 +80,7 @@ TYPED_TEST_SUITE(NanTargetsTest, FloatAndDouble, FloatOrDoubleName);
 
 TYPED_TEST(NanTargetsTest, NanStaysInItsRow) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    const OnlyTarget only(target);
+    const jeffreys::testing::OnlyTarget only(target);
     check_nan<TypeParam>(hwy::TargetName(target));
   }
 }

@@ -36,13 +36,13 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/dense.h"
 #include "kernels/layer_norm.h"
 #include "kernels/matvec.h"
-#include "kernels/only_target.h"
 #include "kernels/piecewise_linear.h"
 #include "kernels/random.h"
 #include "kernels/reductions.h"
 #include "kernels/silu.h"
 #include "kernels/spline_kernels.h"
 #include "kernels/weight_gradient.h"
+#include "support/only_target.h"
 
 namespace jeffreys::kernels {
 namespace {
@@ -261,7 +261,7 @@ TYPED_TEST(TargetsTest, AllGiveTheSameNumbers) {
   // The first is the best.
   std::vector<Result> expected;
   for (const std::int64_t target : targets) {
-    const OnlyTarget only(target);
+    const jeffreys::testing::OnlyTarget only(target);
     ASSERT_EQ(HWY_DYNAMIC_DISPATCH(target_in_use)(), target) << hwy::TargetName(target);
     std::cout << hwy::TargetName(target) << '\n';
     const std::vector<Result> actual = run_kernels<TypeParam>();

@@ -11,26 +11,13 @@
 
 #include "hwy/targets.h"
 #include "support/model_helpers.h"
+#include "support/only_target.h"
 
 namespace jeffreys {
 namespace {
 
 using testing::normals;
-
-// While it lives, kernels run on this instruction set alone.
-class OnlyTarget {
- public:
-  explicit OnlyTarget(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  ~OnlyTarget() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  OnlyTarget(const OnlyTarget&) = delete;
-  OnlyTarget& operator=(const OnlyTarget&) = delete;
-};
+using testing::OnlyTarget;
 
 using Results = std::vector<std::pair<std::string, Vector<double>>>;
 

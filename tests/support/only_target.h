@@ -5,7 +5,7 @@
 
 #include "hwy/targets.h"
 
-namespace jeffreys::kernels {
+namespace jeffreys::testing {
 
 // Restricts dispatch to one target; the end of its life ends that.
 class OnlyTarget {
@@ -22,4 +22,4 @@ class OnlyTarget {
   OnlyTarget& operator=(const OnlyTarget&) = delete;
 };
 
-}  // namespace jeffreys::kernels
+}  // namespace jeffreys::testing
