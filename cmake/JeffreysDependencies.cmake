@@ -14,3 +14,15 @@ if(NOT TARGET Random123::Random123)
   add_library(Random123::Random123 INTERFACE IMPORTED)
   target_include_directories(Random123::Random123 INTERFACE ${RANDOM123_INCLUDE_DIR})
 endif()
+
+find_package(FastFloat REQUIRED)
+
+# libcsv brings neither a CMake package nor a pkg-config file.
+find_path(CSV_INCLUDE_DIR csv.h REQUIRED)
+find_library(CSV_LIBRARY csv REQUIRED)
+mark_as_advanced(CSV_INCLUDE_DIR CSV_LIBRARY)
+if(NOT TARGET csv::csv)
+  add_library(csv::csv UNKNOWN IMPORTED)
+  set_target_properties(csv::csv PROPERTIES
+    IMPORTED_LOCATION ${CSV_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${CSV_INCLUDE_DIR})
+endif()

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "jeffreys/model/matrix.h"
+#include "jeffreys/matrix.h"
 
 namespace jeffreys {
 

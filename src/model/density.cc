@@ -12,6 +12,11 @@ template <typename T>
 UnnormalizedDensity<T>::~UnnormalizedDensity() = default;
 
 template <typename T>
+void UnnormalizedDensity<T>::set_state(std::span<const T> values) {
+  check_size("state", static_cast<Eigen::Index>(values.size()), 0);
+}
+
+template <typename T>
 Vector<T> UnnormalizedDensity<T>::add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
                                              const VectorView<T>& weights,
                                              std::span<T> gradient) const {

@@ -1,7 +1,7 @@
 // Derivatives of rows' values by central finite differences.
 #pragma once
 
-#include "jeffreys/model/matrix.h"
+#include "jeffreys/matrix.h"
 
 namespace jeffreys::testing {
 

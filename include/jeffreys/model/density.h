@@ -13,7 +13,7 @@
 #include <memory>
 #include <span>
 
-#include "jeffreys/model/matrix.h"
+#include "jeffreys/matrix.h"
 #include "jeffreys/model/parameter_layout.h"
 #include "jeffreys/model/random_stream.h"
 #include "jeffreys/model/thread_pool.h"
@@ -46,11 +46,20 @@ class UnnormalizedDensity {
   [[nodiscard]] virtual Eigen::Index features() const = 0;
   [[nodiscard]] virtual Eigen::Index context_features() const = 0;
 
+  // Whether exp(log_unnormalized) integrates to one, so that zeta need not be estimated.
+  [[nodiscard]] virtual bool normalized() const { return false; }
+
   [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
   [[nodiscard]] virtual std::span<const T> parameters() const = 0;
 
   // The one way to change parameters: the model takes over what `edit` leaves in the buffer.
   virtual void edit_parameters(const std::function<void(std::span<T>)>& edit) = 0;
+
+  // What belongs to the model's state but is no parameter (the vectors of spectral normalisation),
+  // and the step that it takes before each evaluation in training.
+  [[nodiscard]] virtual std::span<const T> state() const { return {}; }
+  virtual void set_state(std::span<const T> values);
+  virtual void advance_state() {}
 
   // f_psi(x | c) / temperature, or log p_theta(x | c): [rows]
   [[nodiscard]] virtual Vector<T> log_unnormalized(
@@ -95,6 +104,8 @@ enum class KeepTape { no, yes };
 template <typename T>
 class Density : public UnnormalizedDensity<T> {
  public:
+  [[nodiscard]] bool normalized() const override { return true; }
+
   [[nodiscard]] Vector<T> log_prob(const MatrixView<T>& x,
                                    const MatrixView<T>& context = Matrix<T>()) const {
     return this->log_unnormalized(x, context);

@@ -30,6 +30,10 @@ class EnergyModel : public UnnormalizedDensity<T> {
   [[nodiscard]] std::span<const T> spectral_vectors() const;
   void set_spectral_vectors(std::span<const T> vectors);
 
+  [[nodiscard]] std::span<const T> state() const override { return spectral_vectors(); }
+  void set_state(std::span<const T> values) override { set_spectral_vectors(values); }
+  void advance_state() override { power_iterate(); }
+
   // A layer's weights [out, in] as they act: divided by sigma where the layer is spectral.
   [[nodiscard]] Matrix<T> effective_weight(const ParameterBlock& block) const;
 

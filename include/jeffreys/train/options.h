@@ -1,0 +1,102 @@
+// Settings of a training run. Defaults are the paper's settings for density estimation (appendix
+// "Density estimation"), full batch.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "jeffreys/objective/dual.h"
+#include "jeffreys/objective/multipliers.h"
+
+namespace jeffreys {
+
+enum class Method {
+  dual,         // the paper's: main and proxy model under constraints, adaptive multipliers
+  weighted,     // P-W: the same terms with fixed weights
+  mle,          // maximum likelihood
+  mle_noise,    // on data with normal noise added anew in each step
+  mle_entropy,  // with a term that favours entropy
+};
+
+// Whether the method trains a proxy model beside the main model.
+[[nodiscard]] constexpr bool needs_proxy(Method method) {
+  return method == Method::dual || method == Method::weighted;
+}
+
+enum class MultiplierOptimizer {
+  adamw,  // the paper's
+  sgd,
+  exact,  // the three KL multipliers jump to where their constraint rests; zeta's follow AdamW
+};
+
+struct LearningRate {
+  double main = 1e-3;
+  double proxy = 1e-4;
+  double multipliers = 1e-4;
+  double zeta = 1e-3;  // of the two multipliers of the normalisation constraints
+};
+
+// A factor on the learning rates of both models.
+enum class Schedule { constant, cosine };
+struct ScheduleOptions {
+  Schedule kind = Schedule::constant;
+  std::int64_t warm_up = 0;  // iterations in which the rate grows linearly from 0
+  double final_share = 0.0;  // cosine: where the factor ends
+};
+
+struct OptimizerOptions {
+  double beta1 = 0.0;
+  double beta2 = 0.9;
+  double weight_decay = 1e-2;
+  double clip_norm = 0;  // largest norm of a model's gradient; 0: no limit
+};
+
+struct ZetaOptions {
+  Eigen::Index samples = 1000;              // M
+  Eigen::Index samples_per_condition = 10;  // M of a conditional model
+  std::int64_t refresh = 1;                 // log zeta is kept for so many iterations
+  bool share_samples = false;               // one set of samples for the reverse KL and for zeta
+};
+
+struct ValidationOptions {
+  std::int64_t every = 25;           // iterations
+  std::int64_t patience = 0;         // stop after so many iterations without improvement; 0: never
+  Eigen::Index zeta_samples = 2000;  // for the NLL of an energy proxy
+};
+
+struct CheckpointOptions {
+  std::filesystem::path path = {};  // empty: none
+  double seconds = 5;          // between two; longer where writing one is slow
+};
+
+struct TrainOptions {
+  Method method = Method::dual;
+  std::int64_t iterations = 25000;
+  Eigen::Index batch_size = 0;  // 0: all rows in every iteration
+  std::uint64_t seed = 0;
+  LearningRate learning_rate = {};
+  ScheduleOptions schedule = {};
+  OptimizerOptions optimizer = {};
+  double averaging = 0;  // decay of exponential weight averaging of both models; 0: none
+
+  // Dual and weighted. With Method::weighted the multipliers are the weights and stay as they are.
+  Multipliers multipliers = {};
+  MultiplierOptimizer multiplier_optimizer = MultiplierOptimizer::adamw;
+  DualSettings dual = {};
+  ZetaOptions zeta = {};
+  std::int64_t warm_start = 0;  // steps that bring f close to log p before training begins
+
+  double noise = 0.1;            // mle_noise: standard deviation
+  double entropy_weight = 0.01;  // mle_entropy
+
+  ValidationOptions validation = {};
+  CheckpointOptions checkpoint = {};
+  double time_limit = 0;          // seconds; 0: none
+  std::int64_t max_skipped = 25;  // non-finite steps in a row after which training has diverged
+  std::int64_t record_every = 0;  // iterations between two entries of the history; 0: about 1000
+
+  // Throws std::invalid_argument naming the field, expected and actual value.
+  void validate() const;
+};
+
+}  // namespace jeffreys

@@ -1,0 +1,296 @@
+// The state of a training run on disk: a safetensors file with every buffer, the counters as JSON
+// metadata, and a fingerprint of data, models and options that a resume must meet.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "jeffreys/input_error.h"
+#include "jeffreys/storage/safetensors.h"
+#include "train/training_run.h"
+
+namespace jeffreys {
+namespace {
+
+using Json = nlohmann::json;
+using storage::Array;
+using storage::TensorFile;
+
+constexpr const char* kVersion = "1";
+constexpr const char* kVersionKey = "jeffreys.checkpoint_version";
+constexpr const char* kFingerprintKey = "fingerprint";
+constexpr const char* kCountersKey = "counters";
+
+// FNV-1a, over the bits of the rows.
+template <typename T>
+std::uint64_t hash(const Matrix<T>& rows, std::uint64_t value) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(rows.data());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.size()) * sizeof(T); ++i) {
+    value = (value ^ bytes[i]) * 0x100000001b3ULL;
+  }
+  return value;
+}
+
+template <typename T>
+std::string layout_text(const UnnormalizedDensity<T>& model) {
+  std::string text = fmt::format("{} bytes;", sizeof(T));
+  for (const ParameterBlock& block : model.layout().blocks()) {
+    text += fmt::format("{}:{};", block.name, block.size);
+  }
+  return text;
+}
+
+// Numbers in hexadecimal: exact.
+std::string exact(double value) { return fmt::format("{:a}", value); }
+
+std::string terms(const Multipliers& m) {
+  return fmt::format("{:a} {:a} {:a} {:a} {:a}", m.forward, m.reverse, m.proxy, m.zeta_lower,
+                     m.zeta_upper);
+}
+
+template <typename T>
+Array to_array(const std::vector<T>& values) {
+  return Array::from<T>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+// Rows of numbers from records: visit is visit_step or visit_evaluation.
+template <typename Record, typename Visit>
+Array to_array(const std::vector<Record>& records, Visit visit) {
+  std::vector<double> values;
+  std::int64_t fields = 0;
+  Record empty;
+  visit(empty, [&](const char*, auto&) { ++fields; });
+  for (const Record& record : records) {
+    visit(record, [&](const char*, const auto& v) { values.push_back(static_cast<double>(v)); });
+  }
+  return Array::from<double>({static_cast<std::int64_t>(records.size()), fields}, values);
+}
+
+template <typename Record, typename Visit>
+std::vector<Record> to_records(const Array& array, Visit visit) {
+  const std::vector<double> values = array.values<double>();
+  Record empty;
+  std::size_t fields = 0;
+  visit(empty, [&](const char*, auto&) { ++fields; });
+  if (array.shape.size() != 2 || array.shape[1] != static_cast<std::int64_t>(fields)) {
+    throw std::invalid_argument("a history of another form");
+  }
+  std::vector<Record> records(static_cast<std::size_t>(array.shape[0]));
+  std::size_t next = 0;
+  for (Record& record : records) {
+    visit(record, [&](const char*, auto& v) {
+      v = static_cast<std::remove_reference_t<decltype(v)>>(values[next++]);
+    });
+  }
+  return records;
+}
+
+constexpr auto kSteps = [](auto& record, auto&& visit) { visit_step(record, visit); };
+constexpr auto kEvaluations = [](auto& record, auto&& visit) { visit_evaluation(record, visit); };
+
+Json to_json(const Selected& s) {
+  return {{"iteration", s.iteration}, {"nll", exact(s.nll)}, {"averaged", s.averaged}};
+}
+
+Selected to_selected(const Json& json) {
+  return {.iteration = json.at("iteration").get<std::int64_t>(),
+          .nll = std::stod(json.at("nll").get<std::string>()),
+          .averaged = json.at("averaged").get<bool>()};
+}
+
+// A tensor with as many items as `target`, or any number where `target` is empty and may grow.
+template <typename T>
+void read(const TensorFile& file, const std::string& name, std::vector<T>& target, bool any_size) {
+  const auto found = file.tensors.find(name);
+  if (found == file.tensors.end()) {
+    throw std::invalid_argument(fmt::format("tensor '{}' is missing", name));
+  }
+  std::vector<T> values = found->second.values<T>();
+  if (!any_size && values.size() != target.size()) {
+    throw std::invalid_argument(
+        fmt::format("tensor '{}': expected {} items, got {}", name, target.size(), values.size()));
+  }
+  target = std::move(values);
+}
+
+template <typename T>
+void put_model(TensorFile& file, const std::string& name, const UnnormalizedDensity<T>& model,
+               const ModelUpdate<T>& update) {
+  const Snapshot<T> now = take_snapshot(model);
+  file.tensors[fmt::format("{}.parameters", name)] = to_array(now.parameters);
+  file.tensors[fmt::format("{}.state", name)] = to_array(now.state);
+  ModelUpdate<T>::visit_buffers(update, [&](const char* buffer, const std::vector<T>& values) {
+    file.tensors[fmt::format("{}.{}", name, buffer)] = to_array(values);
+  });
+}
+
+template <typename T>
+void get_model(const TensorFile& file, const std::string& name, UnnormalizedDensity<T>& model,
+               ModelUpdate<T>& update, std::int64_t steps) {
+  Snapshot<T> now = take_snapshot(model);
+  read(file, fmt::format("{}.parameters", name), now.parameters, false);
+  read(file, fmt::format("{}.state", name), now.state, false);
+  ModelUpdate<T>::visit_buffers(update, [&](const char* buffer, std::vector<T>& values) {
+    read(file, fmt::format("{}.{}", name, buffer), values, false);
+  });
+  update.set_steps(steps);
+  restore(now, model);
+}
+
+}  // namespace
+
+template <typename T>
+std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
+  const TrainOptions& o = options_;
+  std::uint64_t data = hash(data_.x, 0xcbf29ce484222325ULL);
+  data = hash(data_.context, data);
+  data = hash(data_.validation_x, data);
+  data = hash(data_.validation_context, data);
+  std::map<std::string, std::string> all{
+      {"data", fmt::format("{} rows, {} held out, {:016x}", data_.x.rows(),
+                           data_.validation_x.rows(), data)},
+      {"main model", layout_text(main_)},
+      {"proxy model", proxy_ != nullptr ? layout_text(*proxy_) : "none"},
+      {"method", fmt::format("{}", static_cast<int>(o.method))},
+      {"batch_size", fmt::format("{}", o.batch_size)},
+      {"seed", fmt::format("{}", o.seed)},
+      {"learning_rate",
+       fmt::format("{:a} {:a} {:a} {:a}", o.learning_rate.main, o.learning_rate.proxy,
+                   o.learning_rate.multipliers, o.learning_rate.zeta)},
+      {"schedule", fmt::format("{} {} {:a}", static_cast<int>(o.schedule.kind), o.schedule.warm_up,
+                               o.schedule.final_share)},
+      {"optimizer", fmt::format("{:a} {:a} {:a} {:a}", o.optimizer.beta1, o.optimizer.beta2,
+                                o.optimizer.weight_decay, o.optimizer.clip_norm)},
+      {"averaging", exact(o.averaging)},
+      {"multipliers", terms(o.multipliers)},
+      {"multiplier_optimizer", fmt::format("{}", static_cast<int>(o.multiplier_optimizer))},
+      {"dual", fmt::format("{:a} {:a} {:a} {:a} {}", o.dual.level_scale, o.dual.level_offset,
+                           o.dual.reverse_scale, o.dual.zeta_slack,
+                           static_cast<int>(o.dual.reverse_estimator))},
+      {"zeta", fmt::format("{} {} {} {}", o.zeta.samples, o.zeta.samples_per_condition,
+                           o.zeta.refresh, o.zeta.share_samples)},
+      {"warm_start", fmt::format("{}", o.warm_start)},
+      {"noise", exact(o.noise)},
+      {"entropy_weight", exact(o.entropy_weight)},
+      {"validation.every", fmt::format("{}", o.validation.every)},
+      {"validation.zeta_samples", fmt::format("{}", o.validation.zeta_samples)}};
+  // A longer run is the same run, unless its rate depends on the length.
+  if (o.schedule.kind != Schedule::constant) {
+    all["iterations"] = fmt::format("{}", o.iterations);
+  }
+  return all;
+}
+
+template <typename T>
+void TrainingRun<T>::save(const std::filesystem::path& path) const {
+  TensorFile file;
+  file.metadata.emplace(kVersionKey, kVersion);
+  file.metadata[kFingerprintKey] = Json(fingerprint()).dump();
+  const Json counters{{"started", started_},
+                      {"iteration", iteration_},
+                      {"skipped", result_.skipped},
+                      {"skipped_in_a_row", skipped_in_a_row_},
+                      {"checkpoints", result_.checkpoints},
+                      {"seconds", exact(result_.seconds)},
+                      {"main_steps", main_update_.steps()},
+                      {"proxy_steps", proxy_update_ ? proxy_update_->steps() : 0},
+                      {"multiplier_steps", ascent_.steps()},
+                      {"best_main", to_json(selection_.main())},
+                      {"best_proxy", to_json(selection_.proxy())}};
+  file.metadata[kCountersKey] = counters.dump();
+  put_model(file, "main", main_, main_update_);
+  if (proxy_ != nullptr) {
+    put_model(file, "proxy", *proxy_, *proxy_update_);
+    const Vector<double>& log_zeta = dual_step_->log_zeta();
+    file.tensors["log_zeta"] =
+        to_array(std::vector<double>(log_zeta.data(), log_zeta.data() + log_zeta.size()));
+  }
+  const MultiplierAscent::State multipliers = ascent_.state();
+  file.tensors["multipliers"] =
+      to_array(std::vector<double>(multipliers.begin(), multipliers.end()));
+  Selection<T>::visit_buffers(selection_, [&](const char* name, const std::vector<T>& values) {
+    file.tensors[name] = to_array(values);
+  });
+  file.tensors["good_main.parameters"] = to_array(good_main_.parameters);
+  file.tensors["good_main.state"] = to_array(good_main_.state);
+  file.tensors["good_proxy.parameters"] = to_array(good_proxy_.parameters);
+  file.tensors["good_proxy.state"] = to_array(good_proxy_.state);
+  file.tensors["history"] = to_array(result_.history, kSteps);
+  file.tensors["evaluations"] = to_array(result_.evaluations, kEvaluations);
+  storage::write_safetensors(path, file);
+}
+
+template <typename T>
+void TrainingRun<T>::resume(const std::filesystem::path& path) {
+  const TensorFile file = storage::read_safetensors(path);
+  const auto fail = [&](const std::string& problem) {
+    throw InputError(path.string(),
+                     fmt::format("{}: delete it, or start without --resume", problem));
+  };
+  const auto entry = [&](const char* key) {
+    const auto found = file.metadata.find(key);
+    return found == file.metadata.end() ? std::string() : found->second;
+  };
+  if (entry(kVersionKey) != kVersion) fail("not a checkpoint of this version of jeffreys");
+  try {
+    const Json saved_fingerprint = Json::parse(std::string(entry(kFingerprintKey)));
+    const auto saved = saved_fingerprint.get<std::map<std::string, std::string>>();
+    for (const auto& [key, value] : fingerprint()) {
+      if (saved.at(key) != value) {
+        fail(fmt::format("the checkpoint of another run (its {} differs)", key));
+      }
+    }
+    const Json counters = Json::parse(std::string(entry(kCountersKey)));
+    const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };
+    get_model(file, "main", main_, main_update_, count("main_steps"));
+    if (proxy_ != nullptr) {
+      get_model(file, "proxy", *proxy_, *proxy_update_, count("proxy_steps"));
+      std::vector<double> log_zeta;
+      read(file, "log_zeta", log_zeta, true);
+      dual_step_->set_log_zeta(Eigen::Map<const Vector<double>>(
+          log_zeta.data(), static_cast<Eigen::Index>(log_zeta.size())));
+    }
+    std::vector<double> multipliers(std::tuple_size_v<MultiplierAscent::State>);
+    read(file, "multipliers", multipliers, false);
+    MultiplierAscent::State state{};
+    std::copy(multipliers.begin(), multipliers.end(), state.begin());
+    ascent_.set_state(state, count("multiplier_steps"));
+    Selection<T>::visit_buffers(selection_, [&](const char* name, std::vector<T>& values) {
+      read(file, name, values, true);
+    });
+    selection_.set_best(to_selected(counters.at("best_main")),
+                        to_selected(counters.at("best_proxy")));
+    selection_.check_sizes();
+    read(file, "good_main.parameters", good_main_.parameters, true);
+    read(file, "good_main.state", good_main_.state, true);
+    read(file, "good_proxy.parameters", good_proxy_.parameters, true);
+    read(file, "good_proxy.state", good_proxy_.state, true);
+    check_snapshot(good_main_, main_);
+    if (proxy_ != nullptr) check_snapshot(good_proxy_, *proxy_);
+    result_.history = to_records<StepRecord>(file.tensors.at("history"), kSteps);
+    result_.evaluations = to_records<Evaluation>(file.tensors.at("evaluations"), kEvaluations);
+    result_.skipped = count("skipped");
+    result_.checkpoints = count("checkpoints");
+    skipped_in_a_row_ = count("skipped_in_a_row");
+    started_ = counters.at("started").get<bool>();
+    iteration_ = count("iteration");
+    seconds_before_ = std::stod(counters.at("seconds").get<std::string>());
+    result_.seconds = seconds_before_;
+    last_save_ = seconds_before_;
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(fmt::format("a damaged checkpoint ({})", error.what()));
+  }
+}
+
+#define JEFFREYS_INSTANTIATE(T)                                                    \
+  template std::map<std::string, std::string> TrainingRun<T>::fingerprint() const; \
+  template void TrainingRun<T>::save(const std::filesystem::path&) const;          \
+  template void TrainingRun<T>::resume(const std::filesystem::path&);
+
+JEFFREYS_INSTANTIATE(float)
+JEFFREYS_INSTANTIATE(double)
+
+#undef JEFFREYS_INSTANTIATE
+
+}  // namespace jeffreys

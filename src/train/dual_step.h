@@ -1,0 +1,60 @@
+// One iteration of alg:dual_optimization, up to the gradients of both models: sample, estimate
+// zeta, and add up the weighted scores. All gradients are at the old point.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "jeffreys/model/density.h"
+#include "jeffreys/train/options.h"
+#include "jeffreys/train/record.h"
+
+namespace jeffreys {
+
+// Standard normal numbers to use in place of the run's own: for tests against other programs.
+template <typename T>
+struct GivenNoise {
+  Matrix<T> reverse;  // [rows, features]
+  Matrix<T> zeta;     // [M, features], or [M * rows, features] with conditions
+};
+
+template <typename T>
+class DualStep {
+ public:
+  DualStep(const Density<T>& main, UnnormalizedDensity<T>& proxy, const TrainOptions& options);
+
+  // Adds the gradients of the Lagrangian and fills the record but for gradient norms and update
+  // time. Where a value is not finite the gradients may be incomplete.
+  void compute(const MatrixView<T>& x, const MatrixView<T>& context, std::int64_t iteration,
+               const Multipliers& multipliers, std::span<T> main_gradient,
+               std::span<T> proxy_gradient, StepRecord& record,
+               const GivenNoise<T>* noise = nullptr);
+
+  // For checkpoints: the estimate of zeta that is kept between refreshes.
+  [[nodiscard]] const Vector<double>& log_zeta() const { return log_zeta_; }
+  void set_log_zeta(Vector<double> log_zeta) { log_zeta_ = std::move(log_zeta); }
+
+ private:
+  void draw_reverse_samples(const MatrixView<T>& x, const MatrixView<T>& context,
+                            std::int64_t iteration, const GivenNoise<T>* noise);
+  void estimate_zeta(const MatrixView<T>& context, std::int64_t iteration, StepRecord& record,
+                     const GivenNoise<T>* noise);
+  Vector<double> draw_log_weights(const MatrixView<T>& context, std::int64_t iteration,
+                                  const GivenNoise<T>* noise);
+  Vector<T> add_proxy_sample_scores(const MatrixView<T>& context, const Multipliers& multipliers,
+                                    std::span<T> gradient);
+
+  const Density<T>& main_;
+  UnnormalizedDensity<T>& proxy_;
+  DualSettings settings_;
+  ZetaOptions zeta_;
+  std::uint64_t seed_;
+  Samples<T> samples_;       // y
+  Samples<T> zeta_samples_;  // y'
+  Vector<double> log_zeta_;  // one for each condition, or one for all
+};
+
+extern template class DualStep<float>;
+extern template class DualStep<double>;
+
+}  // namespace jeffreys
