@@ -26,3 +26,9 @@ if(NOT TARGET csv::csv)
   set_target_properties(csv::csv PROPERTIES
     IMPORTED_LOCATION ${CSV_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${CSV_INCLUDE_DIR})
 endif()
+
+if(JEFFREYS_BUILD_PROGRAM)
+  find_package(CLI11 2.1 REQUIRED)
+  find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+  mark_as_advanced(TOMLPLUSPLUS_INCLUDE_DIR)
+endif()

@@ -21,6 +21,13 @@ constexpr const char* kVersionKey = "jeffreys.format_version";
 constexpr const char* kArchitectureKey = "jeffreys.architecture";
 constexpr std::string_view kReserved = "jeffreys.";
 
+// An archive's architecture is {"models": {NAME: architecture}}; its tensors are called
+// "models.NAME.TENSOR" and "arrays.NAME".
+constexpr const char* kModels = "models";
+constexpr std::string_view kArrayPrefix = "arrays.";
+
+std::string model_prefix(const std::string& name) { return fmt::format("models.{}.", name); }
+
 constexpr const char* kSplineFlow = "spline_flow";
 constexpr const char* kResidualEnergy = "residual_energy";
 constexpr const char* kFilmEnergy = "film_energy";
@@ -54,9 +61,10 @@ Json to_json(const FilmEnergyOptions& o) {
 }
 
 template <typename T>
-void put(TensorFile& file, const ParameterLayout& layout, std::span<const T> values) {
+void put(TensorFile& file, const std::string& prefix, const ParameterLayout& layout,
+         std::span<const T> values) {
   for (const ParameterBlock& block : layout.blocks()) {
-    file.tensors[block.name] =
+    file.tensors[prefix + block.name] =
         Array::from<T>(block.shape, values.subspan(block.offset, block.size));
   }
 }
@@ -79,12 +87,22 @@ TensorFile header(const Json& architecture, const ModelMetadata& metadata) {
   return file;
 }
 
-template <typename T, typename Energy>
-void save_energy(const Energy& model, const std::filesystem::path& path,
-                 const ModelMetadata& metadata) {
+template <typename T>
+void put(TensorFile& file, const std::string& prefix, const SplineFlow<T>& model) {
+  put<T>(file, prefix, model.layout(), model.parameters());
+}
+
+template <typename T>
+void put(TensorFile& file, const std::string& prefix, const EnergyModel<T>& model) {
+  put<T>(file, prefix, model.layout(), model.parameters());
+  put<T>(file, prefix, model.spectral_layout(), model.spectral_vectors());
+}
+
+template <typename Model>
+void save_one(const Model& model, const std::filesystem::path& path,
+              const ModelMetadata& metadata) {
   TensorFile file = header(to_json(model.options()), metadata);
-  put<T>(file, model.layout(), model.parameters());
-  put<T>(file, model.spectral_layout(), model.spectral_vectors());
+  put(file, "", model);
   storage::write_safetensors(path, file);
 }
 
@@ -109,6 +127,34 @@ class Reader {
   }
 
   [[noreturn]] void fail(const std::string& problem) const { throw InputError(path_, problem); }
+
+  [[nodiscard]] bool is_archive() const { return architecture_.contains(kModels); }
+
+  // The architectures of an archive's models by name.
+  [[nodiscard]] Json models() const {
+    const Json& all = field(kModels);
+    if (!all.is_object()) fail("architecture field 'models': expected a JSON object");
+    for (const Json& model : all) {
+      if (!model.is_object()) fail("architecture field 'models': expected JSON objects in it");
+    }
+    return all;
+  }
+
+  // From here on fields and tensors are those of this model of an archive.
+  void enter(const std::string& name, Json architecture) {
+    prefix_ = model_prefix(name);
+    architecture_ = std::move(architecture);
+  }
+
+  [[nodiscard]] storage::Arrays take_arrays() {
+    storage::Arrays arrays;
+    std::erase_if(file_.tensors, [&](auto& entry) {
+      if (!entry.first.starts_with(kArrayPrefix)) return false;
+      arrays[entry.first.substr(kArrayPrefix.size())] = std::move(entry.second);
+      return true;
+    });
+    return arrays;
+  }
 
   [[nodiscard]] std::string model() const {
     const Json& value = field("model");
@@ -152,7 +198,7 @@ class Reader {
   [[nodiscard]] std::vector<T> read(const ParameterLayout& layout) {
     std::vector<T> flat(layout.size());
     for (const ParameterBlock& block : layout.blocks()) {
-      const auto found = file_.tensors.find(block.name);
+      const auto found = file_.tensors.find(prefix_ + block.name);
       if (found == file_.tensors.end()) fail(fmt::format("tensor '{}' is missing", block.name));
       const Array& tensor = found->second;
       if (tensor.dtype != storage::Dtype::f32 && tensor.dtype != storage::Dtype::f64) {
@@ -207,6 +253,7 @@ class Reader {
   }
 
   std::string path_;
+  std::string prefix_;
   TensorFile file_;
   Json architecture_;
 };
@@ -285,42 +332,83 @@ FilmEnergy<T> read_film(Reader& reader) {
   return model;
 }
 
+template <typename T>
+AnyModel<T> read_any(Reader& reader) {
+  const std::string name = reader.model();
+  if (name == kSplineFlow) return read_flow<T>(reader);
+  if (name == kResidualEnergy) return read_residual<T>(reader);
+  if (name == kFilmEnergy) return read_film<T>(reader);
+  reader.fail(fmt::format("unknown model '{}': expected {}, {} or {}", name, kSplineFlow,
+                          kResidualEnergy, kFilmEnergy));
+}
+
 }  // namespace
 
 template <typename T>
 void save_model(const SplineFlow<T>& model, const std::filesystem::path& path,
                 const ModelMetadata& metadata) {
-  TensorFile file = header(to_json(model.options()), metadata);
-  put<T>(file, model.layout(), model.parameters());
-  storage::write_safetensors(path, file);
+  save_one(model, path, metadata);
 }
 
 template <typename T>
 void save_model(const ResidualEnergy<T>& model, const std::filesystem::path& path,
                 const ModelMetadata& metadata) {
-  save_energy<T>(model, path, metadata);
+  save_one(model, path, metadata);
 }
 
 template <typename T>
 void save_model(const FilmEnergy<T>& model, const std::filesystem::path& path,
                 const ModelMetadata& metadata) {
-  save_energy<T>(model, path, metadata);
+  save_one(model, path, metadata);
 }
 
 template <typename T>
 LoadedModel<T> load_model(const std::filesystem::path& path) {
   Reader reader(path);
+  if (reader.is_archive()) reader.fail("holds several models, expected one");
   try {
-    const std::string name = reader.model();
-    const auto finish = [&](auto&& model) {
-      reader.expect_nothing_left();
-      return LoadedModel<T>{std::forward<decltype(model)>(model), reader.metadata()};
-    };
-    if (name == kSplineFlow) return finish(read_flow<T>(reader));
-    if (name == kResidualEnergy) return finish(read_residual<T>(reader));
-    if (name == kFilmEnergy) return finish(read_film<T>(reader));
-    reader.fail(fmt::format("unknown model '{}': expected {}, {} or {}", name, kSplineFlow,
-                            kResidualEnergy, kFilmEnergy));
+    AnyModel<T> model = read_any<T>(reader);
+    reader.expect_nothing_left();
+    return {std::move(model), reader.metadata()};
+  } catch (const std::invalid_argument& error) {
+    reader.fail(error.what());
+  }
+}
+
+template <typename T>
+void save_archive(const ModelArchive<T>& archive, const std::filesystem::path& path) {
+  Json models = Json::object();
+  for (const auto& [name, model] : archive.models) {
+    models[name] = std::visit([](const auto& m) { return to_json(m.options()); }, model);
+  }
+  TensorFile file = header({{kModels, models}}, archive.metadata);
+  for (const auto& [name, model] : archive.models) {
+    std::visit([&](const auto& m) { put(file, model_prefix(name), m); }, model);
+  }
+  for (const auto& [name, array] : archive.arrays) {
+    file.tensors[std::string(kArrayPrefix) + name] = array;
+  }
+  storage::write_safetensors(path, file);
+}
+
+template <typename T>
+ModelArchive<T> load_archive(const std::filesystem::path& path) {
+  Reader reader(path);
+  try {
+    ModelArchive<T> archive;
+    if (reader.is_archive()) {
+      archive.arrays = reader.take_arrays();
+      const Json models = reader.models();
+      for (const auto& [name, architecture] : models.items()) {
+        reader.enter(name, architecture);
+        archive.models.emplace(name, read_any<T>(reader));
+      }
+    } else {
+      archive.models.emplace("main", read_any<T>(reader));
+    }
+    reader.expect_nothing_left();
+    archive.metadata = reader.metadata();
+    return archive;
   } catch (const std::invalid_argument& error) {
     reader.fail(error.what());
   }
@@ -333,14 +421,16 @@ SplineFlow<T> load_flow(const std::filesystem::path& path) {
   throw InputError(path.string(), "holds an energy model, expected a spline flow");
 }
 
-#define JEFFREYS_INSTANTIATE(T)                                                    \
-  template void save_model(const SplineFlow<T>&, const std::filesystem::path&,     \
-                           const ModelMetadata&);                                  \
-  template void save_model(const ResidualEnergy<T>&, const std::filesystem::path&, \
-                           const ModelMetadata&);                                  \
-  template void save_model(const FilmEnergy<T>&, const std::filesystem::path&,     \
-                           const ModelMetadata&);                                  \
-  template LoadedModel<T> load_model(const std::filesystem::path&);                \
+#define JEFFREYS_INSTANTIATE(T)                                                     \
+  template void save_model(const SplineFlow<T>&, const std::filesystem::path&,      \
+                           const ModelMetadata&);                                   \
+  template void save_model(const ResidualEnergy<T>&, const std::filesystem::path&,  \
+                           const ModelMetadata&);                                   \
+  template void save_model(const FilmEnergy<T>&, const std::filesystem::path&,      \
+                           const ModelMetadata&);                                   \
+  template LoadedModel<T> load_model(const std::filesystem::path&);                 \
+  template void save_archive(const ModelArchive<T>&, const std::filesystem::path&); \
+  template ModelArchive<T> load_archive(const std::filesystem::path&);              \
   template SplineFlow<T> load_flow(const std::filesystem::path&);
 
 JEFFREYS_INSTANTIATE(float)

@@ -2,10 +2,12 @@
 // metadata, and a fingerprint of data, models and options that a resume must meet.
 #include <fmt/format.h>
 
+#include <concepts>
 #include <nlohmann/json.hpp>
 
 #include "jeffreys/input_error.h"
 #include "jeffreys/storage/safetensors.h"
+#include "jeffreys/train/record_arrays.h"
 #include "train/training_run.h"
 
 namespace jeffreys {
@@ -48,44 +50,10 @@ std::string terms(const Multipliers& m) {
 }
 
 template <typename T>
+  requires std::floating_point<T>
 Array to_array(const std::vector<T>& values) {
   return Array::from<T>({static_cast<std::int64_t>(values.size())}, values);
 }
-
-// Rows of numbers from records: visit is visit_step or visit_evaluation.
-template <typename Record, typename Visit>
-Array to_array(const std::vector<Record>& records, Visit visit) {
-  std::vector<double> values;
-  std::int64_t fields = 0;
-  Record empty;
-  visit(empty, [&](const char*, auto&) { ++fields; });
-  for (const Record& record : records) {
-    visit(record, [&](const char*, const auto& v) { values.push_back(static_cast<double>(v)); });
-  }
-  return Array::from<double>({static_cast<std::int64_t>(records.size()), fields}, values);
-}
-
-template <typename Record, typename Visit>
-std::vector<Record> to_records(const Array& array, Visit visit) {
-  const std::vector<double> values = array.values<double>();
-  Record empty;
-  std::size_t fields = 0;
-  visit(empty, [&](const char*, auto&) { ++fields; });
-  if (array.shape.size() != 2 || array.shape[1] != static_cast<std::int64_t>(fields)) {
-    throw std::invalid_argument("a history of another form");
-  }
-  std::vector<Record> records(static_cast<std::size_t>(array.shape[0]));
-  std::size_t next = 0;
-  for (Record& record : records) {
-    visit(record, [&](const char*, auto& v) {
-      v = static_cast<std::remove_reference_t<decltype(v)>>(values[next++]);
-    });
-  }
-  return records;
-}
-
-constexpr auto kSteps = [](auto& record, auto&& visit) { visit_step(record, visit); };
-constexpr auto kEvaluations = [](auto& record, auto&& visit) { visit_evaluation(record, visit); };
 
 Json to_json(const Selected& s) {
   return {{"iteration", s.iteration}, {"nll", exact(s.nll)}, {"averaged", s.averaged}};
@@ -214,8 +182,8 @@ void TrainingRun<T>::save(const std::filesystem::path& path) const {
   file.tensors["good_main.state"] = to_array(good_main_.state);
   file.tensors["good_proxy.parameters"] = to_array(good_proxy_.parameters);
   file.tensors["good_proxy.state"] = to_array(good_proxy_.state);
-  file.tensors["history"] = to_array(result_.history, kSteps);
-  file.tensors["evaluations"] = to_array(result_.evaluations, kEvaluations);
+  file.tensors["history"] = to_array(result_.history);
+  file.tensors["evaluations"] = to_array(result_.evaluations);
   storage::write_safetensors(path, file);
 }
 
@@ -266,8 +234,8 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
     read(file, "good_proxy.state", good_proxy_.state, true);
     check_snapshot(good_main_, main_);
     if (proxy_ != nullptr) check_snapshot(good_proxy_, *proxy_);
-    result_.history = to_records<StepRecord>(file.tensors.at("history"), kSteps);
-    result_.evaluations = to_records<Evaluation>(file.tensors.at("evaluations"), kEvaluations);
+    result_.history = to_step_records(file.tensors.at("history"));
+    result_.evaluations = to_evaluations(file.tensors.at("evaluations"));
     result_.skipped = count("skipped");
     result_.checkpoints = count("checkpoints");
     skipped_in_a_row_ = count("skipped_in_a_row");

@@ -10,6 +10,7 @@
 
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/spline_flow.h"
+#include "jeffreys/storage/array.h"
 
 namespace jeffreys {
 
@@ -30,8 +31,11 @@ void save_model(const FilmEnergy<T>& model, const std::filesystem::path& path,
                 const ModelMetadata& metadata = {});
 
 template <typename T>
+using AnyModel = std::variant<SplineFlow<T>, ResidualEnergy<T>, FilmEnergy<T>>;
+
+template <typename T>
 struct LoadedModel {
-  std::variant<SplineFlow<T>, ResidualEnergy<T>, FilmEnergy<T>> model;
+  AnyModel<T> model;
   ModelMetadata metadata;
 };
 
@@ -43,5 +47,20 @@ LoadedModel<T> load_model(const std::filesystem::path& path);
 // Reads a flow; InputError if the file holds another architecture.
 template <typename T>
 SplineFlow<T> load_flow(const std::filesystem::path& path);
+
+// Several models in one file, with arrays that belong to them.
+template <typename T>
+struct ModelArchive {
+  std::map<std::string, AnyModel<T>> models;
+  ModelMetadata metadata;
+  storage::Arrays arrays;
+};
+
+template <typename T>
+void save_archive(const ModelArchive<T>& archive, const std::filesystem::path& path);
+
+// A file of save_model is an archive of one model, called "main".
+template <typename T>
+ModelArchive<T> load_archive(const std::filesystem::path& path);
 
 }  // namespace jeffreys

@@ -66,7 +66,7 @@ struct ValidationOptions {
 
 struct CheckpointOptions {
   std::filesystem::path path = {};  // empty: none
-  double seconds = 5;          // between two; longer where writing one is slow
+  double seconds = 5;               // between two; longer where writing one is slow
 };
 
 struct TrainOptions {

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/load.h"
+#include "cli/summary.h"
+
+namespace jeffreys::cli {
+namespace {
+
+std::string describe(const SplineFlow<float>& flow) {
+  const SplineFlowOptions& o = flow.options();
+  return fmt::format(
+      "spline flow, {} features, {} context features, {} transforms, {} bins, hidden {}, {} "
+      "parameters",
+      o.features, o.context_features, o.transforms, o.bins, fmt::join(o.hidden, "x"),
+      flow.layout().size());
+}
+
+std::string describe(const ResidualEnergy<float>& model) {
+  const ResidualEnergyOptions& o = model.options();
+  return fmt::format(
+      "energy model, {} features, {} blocks of width {}, temperature {}, {} parameters", o.features,
+      o.blocks, o.hidden, o.temperature, model.layout().size());
+}
+
+std::string describe(const FilmEnergy<float>& model) {
+  const FilmEnergyOptions& o = model.options();
+  return fmt::format(
+      "conditional energy model, {} features, {} context features, {} blocks of width {}, "
+      "temperature {}, {} parameters",
+      o.features, o.context_features, o.blocks, o.hidden, o.temperature, model.layout().size());
+}
+
+Json column_json(const ColumnInfo& c) {
+  Json json{{"name", c.name}, {"role", name_of(c.role)}, {"kind", name_of(c.kind)}};
+  if (!c.labels.empty()) json["labels"] = c.labels;
+  json["minimum"] = number(c.minimum);
+  json["maximum"] = number(c.maximum);
+  json["resolution"] = number(c.resolution);
+  json["lower"] = number(c.bounds.lower);
+  json["upper"] = number(c.bounds.upper);
+  json["mean"] = number(c.mean);
+  json["scale"] = number(c.scale);
+  return json;
+}
+
+std::string column_line(const ColumnInfo& c) {
+  std::string line =
+      fmt::format("  {:<20} {:<10} {:<12}", c.name, name_of(c.role), name_of(c.kind));
+  if (!c.labels.empty()) {
+    line += fmt::format(" {} labels", c.labels.size());
+  } else if (c.role != ColumnRole::left_out) {
+    line += fmt::format(" {:g} to {:g}", c.minimum, c.maximum);
+  }
+  if (c.resolution > 0) line += fmt::format(", resolution {:g}", c.resolution);
+  return line;
+}
+
+void run_inspect(const std::string& path, const Globals& globals) {
+  const auto density = TabularDensity<float>::load(path);
+  const std::string main = describe(density.main());
+  const std::string proxy =
+      density.proxy() ? std::visit([](const auto& m) { return describe(m); }, *density.proxy())
+                      : "";
+  const Json record = Json::parse(density.record, nullptr, false);
+  if (globals.json) {
+    Json json{{"model", path},
+              {"main", main},
+              {"proxy", density.proxy() ? Json(proxy) : Json(nullptr)},
+              {"default", name_of(density.chosen())}};
+    for (const ColumnInfo& column : density.schema().columns()) {
+      json["columns"].push_back(column_json(column));
+    }
+    json["notes"] = density.schema().notes();
+    if (record.is_object()) json["record"] = record;
+    print_json(json);
+    return;
+  }
+  print_line("main:  " + main);
+  if (density.proxy()) print_line("proxy: " + proxy);
+  print_line(fmt::format("log_prob and sample use {} by default", name_of(density.chosen())));
+  print_line("columns:");
+  for (const ColumnInfo& column : density.schema().columns()) print_line(column_line(column));
+  for (const std::string& note : density.schema().notes()) print_line("note: " + note);
+  if (!record.is_object()) return;
+  if (record.contains("table")) print_line("fitted to " + record["table"].get<std::string>());
+  if (record.contains("result") && record["result"].contains("verdict")) {
+    print_line("verdict: " + record["result"]["verdict"].get<std::string>());
+  }
+  if (!record.contains("settings")) return;
+  print_line("settings that are not the default:");
+  for (const auto& [key, value] : record["settings"].items()) {
+    if (value.is_object() && value.contains("default") && value["default"] == false) {
+      print_line(fmt::format("  {} = {}", key, value.value("value", "")));
+    }
+  }
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Globals& globals) {
+  auto path = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("inspect", "What is in a model file");
+  command->add_option("model", *path, "Model file")->required();
+  command->footer(
+      "Examples:\n  jeffreys inspect table.model\n  jeffreys inspect table.model --json");
+  command->callback([path, &globals] { run_inspect(*path, globals); });
+}
+
+}  // namespace jeffreys::cli

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <csignal>
+#include <new>
+
+#include "cli/command.h"
+#include "jeffreys/input_error.h"
+#include "jeffreys/version.h"
+
+namespace jeffreys::cli {
+namespace {
+
+int fail(ExitCode code, const std::string& message) {
+  fmt::print(stderr, "jeffreys: {}\n", message);
+  return static_cast<int>(code);
+}
+
+int run(int argc, char** argv) {
+  Globals globals;
+  CLI::App app("Fits probability densities to small tables by minimising the Jeffreys divergence.");
+  app.set_version_flag("--version", std::string("jeffreys ") + kVersion);
+  app.add_flag("-q,--quiet", globals.quiet, "No progress and no summary");
+  app.add_flag("--json", globals.json, "Results as JSON on standard output");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "Examples:\n"
+      "  jeffreys demo                                 see what it does, in a minute\n"
+      "  jeffreys fit table.csv -o table.model         fit a density\n"
+      "  jeffreys log_prob table.model new.csv         score rows: low = unusual\n"
+      "  jeffreys sample table.model -n 1000 -o s.csv  synthetic rows\n"
+      "  jeffreys COMMAND --help                       more about a command\n"
+      "Exit codes: 0 done, 1 failed, 2 usage, 3 bad input, 4 diverged.");
+  add_fit(app, globals);
+  add_sample(app, globals);
+  add_log_prob(app, globals);
+  add_evaluate(app, globals);
+  add_inspect(app, globals);
+  add_plot(app, globals);
+  add_zuko(app, globals);
+  add_demo(app, globals);
+  add_completion(app, globals);
+  app.add_subcommand("version", "The version of this program")->callback([] {
+    print_line(std::string("jeffreys ") + kVersion);
+  });
+  try {
+    app.parse(argc, argv);
+    return static_cast<int>(globals.exit_code);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(ExitCode::usage, fmt::format("{}\nTry --help for more.", error.what()));
+  } catch (const UsageError& error) {
+    return fail(ExitCode::usage, error.what());
+  } catch (const InputError& error) {
+    return fail(ExitCode::bad_input, error.what());
+  } catch (const std::invalid_argument& error) {
+    return fail(ExitCode::usage, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::failed, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::failed, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace jeffreys::cli
+
+int main(int argc, char** argv) {
+  // A reader that goes away (`jeffreys sample ... | head`) is an ordinary end of writing.
+  std::signal(SIGPIPE, SIG_DFL);
+  return jeffreys::cli::run(argc, argv);
+}

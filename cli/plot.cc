@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "cli/load.h"
+#include "cli/plotting.h"
+#include "jeffreys/report/figure.h"
+#include "jeffreys/report/pair_plot.h"
+
+namespace jeffreys::cli {
+namespace {
+
+constexpr Eigen::Index kSamples = 2000;
+
+struct PlotArguments {
+  std::string model;
+  std::string table;
+  std::string output;
+  std::string from;
+  std::vector<std::string> given;
+  std::vector<std::string> columns;
+  bool training = false;
+};
+
+// The feature columns to draw: those asked for, or the first ones.
+std::vector<std::string> drawn_columns(const PlotArguments& a, const Schema& schema) {
+  const std::vector<std::string> all = schema.feature_names();
+  if (a.columns.empty()) {
+    return {all.begin(),
+            all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                              all.size(), static_cast<std::size_t>(report::kMostPairColumns)))};
+  }
+  for (const std::string& name : a.columns) {
+    if (std::find(all.begin(), all.end(), name) == all.end()) {
+      throw UsageError(fmt::format("--columns: the model has no feature '{}'; it has {}", name,
+                                   fmt::join(all, ", ")));
+    }
+  }
+  return a.columns;
+}
+
+Matrix<double> given_context(const PlotArguments& a, const Schema& schema) {
+  if (schema.context_features() == 0) return {};
+  std::map<std::string, std::string> given;
+  for (const std::string& item : a.given) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos) {
+      throw UsageError(fmt::format("--given: expected COLUMN=VALUE, got '{}'", item));
+    }
+    given[item.substr(0, equals)] = item.substr(equals + 1);
+  }
+  return schema.encode_conditions(given);
+}
+
+// A column as numbers to draw; labels as their places.
+Vector<double> column_numbers(const Table& table, const std::string& name) {
+  const Column* column = table.find(name);
+  Vector<double> numbers(static_cast<Eigen::Index>(table.rows()));
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    numbers(static_cast<Eigen::Index>(i)) =
+        column->is_text() ? static_cast<double>(column->codes[i]) : column->numbers[i];
+  }
+  return numbers;
+}
+
+Matrix<double> columns_of(const Table& table, const std::vector<std::string>& names) {
+  Matrix<double> x(static_cast<Eigen::Index>(table.rows()),
+                   static_cast<Eigen::Index>(names.size()));
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    x.col(static_cast<Eigen::Index>(k)) = column_numbers(table, names[k]);
+  }
+  return x;
+}
+
+bool is_plane(const Schema& schema) {
+  if (schema.features() != 2) return false;
+  for (const ColumnInfo& column : schema.columns()) {
+    if (column.role == ColumnRole::feature && column.kind == ColumnKind::categorical) return false;
+  }
+  return true;
+}
+
+void run_plot(const PlotArguments& a, const Globals& globals) {
+  const auto density = TabularDensity<float>::load(a.model);
+  const std::string output =
+      !a.output.empty() ? a.output : a.model + (a.training ? ".training.png" : ".png");
+  if (a.training) {
+    draw_training_of(density, output);
+    say(globals, output);
+    return;
+  }
+  const Matrix<double> context = given_context(a, density.schema());
+  std::optional<Table> table;
+  if (!a.table.empty()) {
+    table = read_table_for(a.table, density.schema());
+    density.schema().encode(*table);  // says what is wrong with it
+  }
+  if (is_plane(density.schema())) {
+    draw_plane(density, table ? &*table : nullptr, context, output);
+  } else {
+    const std::vector<std::string> names = drawn_columns(a, density.schema());
+    const Table samples = density.sample(kSamples, 0, context, chosen_from(a.from, density)).table;
+    const std::size_t features = density.schema().features();
+    report::draw_pair_plot(
+        output, names, table ? columns_of(*table, names) : Matrix<double>(),
+        columns_of(samples, names),
+        names.size() < features ? fmt::format("{} of {} columns", names.size(), features) : "");
+  }
+  say(globals, output);
+}
+
+}  // namespace
+
+void add_plot(CLI::App& app, Globals& globals) {
+  auto a = std::make_shared<PlotArguments>();
+  CLI::App* command =
+      app.add_subcommand("plot", "Draw a model: density map, pair plot, or its training");
+  command->add_option("model", a->model, "Model file")->required();
+  command->add_option("table", a->table, "Rows to draw beside the model");
+  command->add_option("-o,--output", a->output, "SVG or PNG file (default: MODEL.png)");
+  command->add_option("--columns", a->columns, "Which columns of a pair plot")->delimiter(',');
+  command->add_option("--given", a->given, "COLUMN=VALUE,...: values of the condition columns")
+      ->delimiter(',');
+  add_from(*command, a->from);
+  command->add_flag("--training", a->training, "The course of training instead");
+  command->footer(
+      "Two columns give a density map, other numbers a pair plot of data and samples. Examples:\n"
+      "  jeffreys plot table.model table.csv -o density.svg\n"
+      "  jeffreys plot table.model --columns age,height,weight\n"
+      "  jeffreys plot table.model --training -o training.png");
+  command->callback([a, &globals] { run_plot(*a, globals); });
+}
+
+}  // namespace jeffreys::cli

@@ -1,0 +1,91 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+
+namespace jeffreys::cli {
+namespace {
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+void request_stop(int signal) {
+  stop_requested = 1;
+  // A second Ctrl-C ends at once.
+  std::signal(signal, SIG_DFL);
+}
+
+std::string duration(double seconds) {
+  const auto total = static_cast<std::int64_t>(std::ceil(seconds));
+  if (total < 60) return fmt::format("{} s", total);
+  if (total < 3600) return fmt::format("{}:{:02} min", total / 60, total % 60);
+  return fmt::format("{}:{:02} h", total / 3600, total / 60 % 60);
+}
+
+}  // namespace
+
+StopOnSignal::StopOnSignal() {
+  stop_requested = 0;
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+}
+
+StopOnSignal::~StopOnSignal() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+bool StopOnSignal::requested() { return stop_requested != 0; }
+
+Progress::Progress(const Globals& globals, std::string label, std::int64_t iterations, double shift)
+    : shown_(!globals.quiet),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      label_(std::move(label)),
+      iterations_(iterations),
+      shift_(shift) {}
+
+Progress::~Progress() {
+  if (drawn_ && terminal_) fmt::print(stderr, "\n");
+}
+
+void Progress::on_evaluation(const Evaluation& evaluation) { evaluation_ = evaluation; }
+
+void Progress::on_step(const StepRecord& record) {
+  if (!shown_) return;
+  if (first_ < 0) first_ = record.iteration - 1;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  // A terminal's line is drawn over; a log gets a line now and then.
+  const double pause = terminal_ ? 0.2 : 10.0;
+  if (record.iteration != iterations_ && seconds - last_drawn_ < pause) return;
+  last_drawn_ = seconds;
+  draw(record, seconds);
+}
+
+void Progress::draw(const StepRecord& record, double seconds) {
+  const auto done = static_cast<double>(record.iteration - first_);
+  const double rate = done / std::max(seconds, 1e-9);
+  std::string line =
+      fmt::format("{} {}/{}  {:.0f}/s  {} left  NLL {:.3f}", label_, record.iteration, iterations_,
+                  rate, duration(static_cast<double>(iterations_ - record.iteration) / rate),
+                  record.divergences.forward + shift_);
+  if (evaluation_.iteration > 0) {
+    line += fmt::format("  validation {:.3f}", evaluation_.main + shift_);
+    if (!std::isnan(evaluation_.proxy)) {
+      line += fmt::format(" (proxy {:.3f})", evaluation_.proxy + shift_);
+    }
+  }
+  if (!std::isnan(record.balance)) line += fmt::format("  balance {:.2f}", record.balance);
+  if (terminal_) {
+    fmt::print(stderr, "\r\033[K{}", line);
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace jeffreys::cli

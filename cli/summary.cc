@@ -1,0 +1,137 @@
+#include "cli/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace jeffreys::cli {
+namespace {
+
+std::string nll_text(const MeanNll& nll) {
+  return nll.rows > 0 ? fmt::format("{:9.3f} +- {:.3f}", nll.nll, nll.standard_error)
+                      : fmt::format("{:>9}", "-");
+}
+
+std::string model_line(const char* name, const ModelReport& model, bool chosen) {
+  return fmt::format("  {:<9} {:<20} {:<20}{}", name, nll_text(model.held_out),
+                     nll_text(model.training), chosen ? "  <- used by default" : "");
+}
+
+Json nll_json(const MeanNll& nll) {
+  return {
+      {"nll", number(nll.nll)}, {"standard_error", number(nll.standard_error)}, {"rows", nll.rows}};
+}
+
+Json model_json(const ModelReport& model) {
+  return {{"held_out", nll_json(model.held_out)},
+          {"training", nll_json(model.training)},
+          {"gain_over_gaussian",
+           {{"mean", number(model.over_gauss.mean)},
+            {"standard_error", number(model.over_gauss.standard_error)}}}};
+}
+
+std::string stop_text(const TrainResult& training) {
+  const std::string length =
+      fmt::format("{} iterations in {:.1f} s", training.iterations, training.seconds);
+  switch (training.stop_reason) {
+    case StopReason::finished: return length;
+    case StopReason::patience: return length + ", stopped early: no more improvement";
+    case StopReason::time_limit: return length + ", stopped by the time limit";
+    case StopReason::interrupted: return length + ", interrupted";
+    case StopReason::diverged: return length + ", DIVERGED";
+  }
+  return length;
+}
+
+}  // namespace
+
+const char* name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::finished: return "finished";
+    case StopReason::patience: return "patience";
+    case StopReason::time_limit: return "time_limit";
+    case StopReason::interrupted: return "interrupted";
+    case StopReason::diverged: return "diverged";
+  }
+  return "unknown";
+}
+
+const char* name_of(From from) { return from == From::main ? "main" : "proxy"; }
+
+std::string summary_text(const PreparedTable& table, const FitOptions& options, const Fit& fit) {
+  const FitReport& report = fit.report;
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format(
+      "{} training rows, {} held out{}; {} columns modelled{}", table.rows(),
+      table.validation_x.rows(),
+      table.dropped > 0 ? fmt::format(", {} dropped (missing values)", table.dropped) : "",
+      table.schema.features(),
+      table.schema.context_features() > 0
+          ? fmt::format(", given {}", fmt::join(table.schema.condition_names(), ", "))
+          : ""));
+  for (const std::string& note : table.schema.notes()) lines.push_back("  note: " + note);
+  lines.push_back(stop_text(report.training));
+  lines.push_back("mean negative log density, nats a row (lower is better)");
+  lines.push_back(fmt::format("  {:<9} {:<20} {:<20}", "model", "held-out", "training"));
+  lines.push_back(model_line("Gaussian", report.gaussian, false));
+  lines.push_back(model_line("main", report.main, report.chosen == From::main));
+  if (report.proxy) {
+    lines.push_back(model_line("proxy", *report.proxy, report.chosen == From::proxy));
+    lines.push_back(
+        fmt::format("balance {:.2f} (1: forward KL alone, 0: reverse KL alone), residual of the "
+                    "multipliers {:.2g}",
+                    report.balance, report.residual));
+  }
+  if (report.proxy && options.proxy == ProxyKind::energy) {
+    lines.push_back(fmt::format("effective sample size {:.1f} %, Pareto k {:.2f}, log zeta {:.3f}",
+                                100 * report.importance.effective_sample_size,
+                                report.importance.pareto_k, report.importance.log_zeta));
+  }
+  for (const std::string& warning : report.warnings) lines.push_back("warning: " + warning);
+  lines.push_back("verdict: " + report.verdict);
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+Json summary_json(const PreparedTable& table, const FitReport& report) {
+  Json json{{"stop_reason", name_of(report.training.stop_reason)},
+            {"iterations", report.training.iterations},
+            {"skipped", report.training.skipped},
+            {"seconds", number(report.training.seconds)},
+            {"training_rows", table.rows()},
+            {"held_out_rows", table.validation_x.rows()},
+            {"dropped_rows", table.dropped},
+            {"features", table.schema.feature_names()},
+            {"conditions", table.schema.condition_names()},
+            {"chosen", name_of(report.chosen)},
+            {"gaussian", model_json(report.gaussian)},
+            {"main", model_json(report.main)}};
+  if (report.proxy) {
+    json["proxy"] = model_json(*report.proxy);
+    json["balance"] = number(report.balance);
+    json["residual"] = number(report.residual);
+    json["effective_sample_size"] = number(report.importance.effective_sample_size);
+    json["pareto_k"] = number(report.importance.pareto_k);
+    json["log_zeta"] = number(report.importance.log_zeta);
+  }
+  json["selected"] = {{"main_iteration", report.training.main.iteration},
+                      {"main_averaged", report.training.main.averaged},
+                      {"proxy_iteration", report.training.proxy.iteration},
+                      {"proxy_averaged", report.training.proxy.averaged}};
+  json["notes"] = table.schema.notes();
+  json["warnings"] = report.warnings;
+  json["verdict"] = report.verdict;
+  return json;
+}
+
+Json settings_json(const FitOptions& options, const FitOptions& defaults) {
+  const std::vector<Setting> now = list_settings(options);
+  const std::vector<Setting> usual = list_settings(defaults);
+  Json json = Json::object();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    json[now[i].key] = {{"value", now[i].value}, {"default", now[i].value == usual[i].value}};
+  }
+  return json;
+}
+
+}  // namespace jeffreys::cli

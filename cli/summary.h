@@ -1,0 +1,22 @@
+// What a fit says at its end, for people and for programs.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+#include "jeffreys/tabular/fit.h"
+
+namespace jeffreys::cli {
+
+const char* name_of(StopReason reason);
+const char* name_of(From from);
+
+// Plain lines, without a newline at the end.
+std::string summary_text(const PreparedTable& table, const FitOptions& options, const Fit& fit);
+
+Json summary_json(const PreparedTable& table, const FitReport& report);
+
+// Every setting with its value, and whether it is the default for this table.
+Json settings_json(const FitOptions& options, const FitOptions& defaults);
+
+}  // namespace jeffreys::cli

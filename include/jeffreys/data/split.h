@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace jeffreys {
+
+// Row numbers, each list in increasing order; together every row once.
+struct Split {
+  std::vector<std::size_t> training;
+  std::vector<std::size_t> validation;
+};
+
+// Share of rows to hold out: 20 % up to 1,000 rows, 10 % from 10,000 on, linear in log(rows)
+// between.
+double validation_fraction(std::size_t rows);
+
+// Holds out round(fraction * rows) rows at random, at least one and not all if 0 < fraction < 1
+// and rows > 1. The same arguments always give the same split. Throws std::invalid_argument unless
+// 0 <= fraction < 1.
+Split split_rows(std::size_t rows, double fraction, std::uint64_t seed);
+
+}  // namespace jeffreys

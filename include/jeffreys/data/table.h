@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jeffreys {
+
+// A column of a table: numbers, or text with each different text kept once.
+struct Column {
+  std::string name = {};
+  std::vector<double> numbers = {};      // of a numeric column; NaN where missing
+  std::vector<std::int32_t> codes = {};  // of a text column: places in `labels`; -1 where missing
+  std::vector<std::string> labels = {};  // in order of first appearance
+  std::size_t place = 0;                 // in the file, counted from 1; 0 when it is from no file
+
+  // Cells of a numeric column that are text. They count as missing in `numbers`; Schema refuses
+  // the column unless it is ignored.
+  std::size_t text_cells = 0;
+  std::size_t first_text_row = 0;
+  std::string first_text = {};
+
+  bool is_text() const { return !codes.empty(); }
+  std::size_t rows() const { return is_text() ? codes.size() : numbers.size(); }
+  bool missing(std::size_t row) const;
+  // The cell as it would be written to a file; a number in its shortest exact form, "" if missing.
+  std::string text(std::size_t row) const;
+};
+
+// Rows from `row` on lie on consecutive lines from `line` on, up to the next anchor.
+struct LineAnchor {
+  std::size_t row = 0;
+  std::size_t line = 0;
+};
+
+struct Table {
+  std::string source;  // file name for messages
+  std::vector<Column> columns;
+  std::vector<LineAnchor> anchors;  // sorted; empty when rows have no lines, as in an .npy file
+
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().rows(); }
+  // nullptr when there is no such column.
+  const Column* find(std::string_view name) const;
+  // Line on which a row begins, counted from 1; 0 when unknown.
+  std::size_t line(std::size_t row) const;
+};
+
+}  // namespace jeffreys

@@ -1,0 +1,116 @@
+#include "data/column_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "data/random_purpose.h"
+#include "kernels/random.h"
+
+namespace jeffreys {
+namespace {
+
+// Uniform numbers by row of the table, made in blocks.
+class RowUniforms {
+ public:
+  RowUniforms(std::uint64_t seed, std::size_t place)
+      : key_{.seed = seed, .purpose = kDequantizePurpose, .iteration = place} {}
+
+  double at(std::size_t row) {
+    const std::size_t block = row / kRows;
+    if (block != block_) {
+      kernels::fill_uniforms(kernels::RandomArguments<double>{.key = key_,
+                                                              .first_row = block * kRows,
+                                                              .rows = kRows,
+                                                              .columns = 1,
+                                                              .output = numbers_.data()});
+      block_ = block;
+    }
+    return numbers_[row % kRows];
+  }
+
+ private:
+  static constexpr std::size_t kRows = 1024;
+  kernels::RandomKey key_;
+  std::size_t block_ = static_cast<std::size_t>(-1);
+  std::array<double, kRows> numbers_{};
+};
+
+// A value that noise carried over a bound comes back by as much; one exactly at a bound is nudged.
+double keep_inside(const ColumnInfo& info, double value) {
+  const auto [lower, upper] = info.bounds;
+  if (value < lower) value = lower + (lower - value);
+  if (value > upper) value = upper - (value - upper);
+  if (value <= lower) value = lower + info.nudge;
+  if (value >= upper) value = upper - info.nudge;
+  return value;
+}
+
+struct Unbounded {
+  double value;
+  double log_slope;
+};
+
+Unbounded remove_bounds(const Bounds& bounds, double value) {
+  const bool below = std::isfinite(bounds.lower);
+  const bool above = std::isfinite(bounds.upper);
+  if (!below && !above) return {value, 0};
+  const double from_lower = below ? std::log(value - bounds.lower) : 0;
+  const double from_upper = above ? std::log(bounds.upper - value) : 0;
+  const double log_width = below && above ? std::log(bounds.upper - bounds.lower) : 0;
+  return {from_lower - from_upper, log_width - from_lower - from_upper};
+}
+
+double restore_bounds(const Bounds& bounds, double value) {
+  const bool below = std::isfinite(bounds.lower);
+  const bool above = std::isfinite(bounds.upper);
+  double result = value;
+  if (below && above) {
+    const double width = bounds.upper - bounds.lower;
+    // From the nearer end, so that values near either keep their precision.
+    result = value < 0 ? bounds.lower + width / (1 + std::exp(-value))
+                       : bounds.upper - width / (1 + std::exp(value));
+  } else if (below) {
+    result = bounds.lower + std::exp(value);
+  } else if (above) {
+    result = bounds.upper - std::exp(-value);
+  }
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  return std::clamp(result, std::max(bounds.lower, -kLargest), std::min(bounds.upper, kLargest));
+}
+
+}  // namespace
+
+void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
+                    Matrix<double>& x, Vector<double>& log_jacobian) {
+  RowUniforms uniforms(cells.seed, cells.place);
+  const bool bounded = info.bounds != Bounds{};
+  const double centre = info.kind == ColumnKind::categorical ? 0.0 : 0.5;
+  const double log_scale = std::log(info.scale);
+  for (std::size_t i = 0; i < cells.rows.size(); ++i) {
+    const auto r = static_cast<Eigen::Index>(i);
+    double value = cells.values[cells.rows[i]];
+    if (info.noise > 0) value += info.noise * (uniforms.at(cells.rows[i]) - centre);
+    log_jacobian[r] -= log_scale;
+    if (bounded) {
+      const Unbounded free = remove_bounds(info.bounds, keep_inside(info, value));
+      value = free.value;
+      log_jacobian[r] += free.log_slope;
+    }
+    x(r, feature) = (value - info.mean) / info.scale;
+  }
+}
+
+double FeatureDecoder::operator()(double z) const {
+  if (std::isnan(z)) return z;
+  const double value = restore_bounds(info_.bounds, z * info_.scale + info_.mean);
+  if (info_.kind == ColumnKind::categorical) {
+    return std::clamp(std::floor(value), 0.0, static_cast<double>(info_.labels.size() - 1));
+  }
+  double rounded = round_(value);
+  if (rounded < info_.bounds.lower) rounded = round_(rounded + info_.resolution);
+  if (rounded > info_.bounds.upper) rounded = round_(rounded - info_.resolution);
+  return std::clamp(rounded, info_.bounds.lower, info_.bounds.upper);
+}
+
+}  // namespace jeffreys

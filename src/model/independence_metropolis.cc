@@ -1,0 +1,65 @@
+#include "jeffreys/model/independence_metropolis.h"
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/random.h"
+#include "model/random_purpose.h"
+
+namespace jeffreys {
+
+template <typename T>
+MetropolisResult<T> independence_metropolis(const UnnormalizedDensity<T>& target,
+                                            const Density<T>& proposal, Eigen::Index rows,
+                                            const MatrixView<T>& context, int proposals,
+                                            const RandomStream& stream) {
+  if (proposals < 1) throw std::invalid_argument("proposals: expected at least 1");
+  MetropolisResult<T> result;
+  Vector<double> log_weight;  // of each chain's state
+  Samples<T> drawn;
+  std::vector<double> uniforms(static_cast<std::size_t>(rows));
+  std::int64_t accepted = 0;
+  for (int step = 0; step <= proposals; ++step) {
+    // Iterations of one stream lie apart by its own iteration in the upper bits.
+    const RandomStream own{stream.seed ^ (stream.iteration << 20), stream.purpose,
+                           static_cast<std::uint64_t>(step)};
+    proposal.sample(rows, context, own, drawn);
+    const Vector<T> f = target.log_unnormalized(drawn.x, context);
+    const Vector<double> proposed = (f - drawn.log_prob).template cast<double>();
+    if (step == 0) {
+      result.x = drawn.x;
+      result.log_unnormalized = f;
+      log_weight = proposed;
+      continue;
+    }
+    kernels::fill_uniforms(kernels::RandomArguments<double>{
+        {own.seed, kMetropolis, own.iteration}, 0, uniforms.size(), 1, uniforms.data()});
+    for (Eigen::Index i = 0; i < rows; ++i) {
+      const double log_ratio = proposed(i) - log_weight(i);
+      // A state that is not finite (the first one may be) is left at once.
+      const bool move = std::log(uniforms[static_cast<std::size_t>(i)]) < log_ratio ||
+                        (std::isnan(log_weight(i)) && std::isfinite(proposed(i)));
+      if (!move) continue;
+      ++accepted;
+      result.x.row(i) = drawn.x.row(i);
+      result.log_unnormalized(i) = f(i);
+      log_weight(i) = proposed(i);
+    }
+  }
+  if (rows > 0) {
+    result.acceptance_rate = static_cast<double>(accepted) / static_cast<double>(rows) / proposals;
+  }
+  return result;
+}
+
+template MetropolisResult<float> independence_metropolis(const UnnormalizedDensity<float>&,
+                                                         const Density<float>&, Eigen::Index,
+                                                         const MatrixView<float>&, int,
+                                                         const RandomStream&);
+template MetropolisResult<double> independence_metropolis(const UnnormalizedDensity<double>&,
+                                                          const Density<double>&, Eigen::Index,
+                                                          const MatrixView<double>&, int,
+                                                          const RandomStream&);
+
+}  // namespace jeffreys

@@ -1,0 +1,76 @@
+// What panels have in common: where their axes lie, what is written around them, colours.
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+
+#include "report/gnuplot.h"
+#include "report/range.h"
+
+namespace jeffreys::report {
+
+// Room around axes, in pixels.
+inline constexpr double kLeftRoom = 62;
+inline constexpr double kRightRoom = 20;
+inline constexpr double kBottomRoom = 44;
+inline constexpr double kTitleRoom = 24;
+inline constexpr double kLegendRow = 15;
+inline constexpr double kColorBarRoom = 60;
+
+inline constexpr const char* kDataColor = "#c8500a";
+inline constexpr const char* kModelColor = "#2b6ca3";
+
+// The area between axes, in pixels from the upper left corner of the picture.
+struct Box {
+  double left = 0;
+  double top = 0;
+  double width = 0;
+  double height = 0;
+};
+
+struct PanelStyle {
+  double color_max = 1;      // the density that has the last colour
+  bool color_bar = false;    // beside a map
+  bool x_tics = true;        // numbers along the axis
+  bool y_tics = true;        // numbers along the axis; histograms lose their marks too
+  bool legend = true;        // names, where there are several
+  double font = 8;           // of the numbers
+  double point_size = 0.28;  // of scatters
+  Eigen::Index most_points = 4000;
+  const char* color = kDataColor;  // of scatters
+};
+
+struct Axes {
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
+  Interval x = {};
+  Interval y = {};
+  bool log_x = false;
+  bool log_y = false;
+  bool y_tics = true;
+  bool boxed = false;  // a frame on all sides
+  double legend = 0;   // room between title and axes
+};
+
+void set_axes(Script& script, const Axes& axes, const Box& box, const PanelStyle& style);
+// A legend above the axes, in columns.
+void set_legend(Script& script, const Box& box, double height, int columns);
+
+// Comes first: colours of density maps, and a title above all panels, if not empty.
+void begin_picture(Script& script, const std::string& title);
+// Explains the colours of the next map.
+void set_color_bar(Script& script, const Box& box);
+
+// A label of the next plot, centred at a place of the picture.
+struct Text {
+  std::string text;
+  double x = 0;
+  double y = 0;
+  double font = 9;
+  double room = 0;  // in pixels; what is longer is cut
+  bool upward = false;
+};
+void set_text(Script& script, const Text& text);
+
+}  // namespace jeffreys::report

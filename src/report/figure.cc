@@ -1,0 +1,111 @@
+#include "jeffreys/report/figure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "report/panel.h"
+
+namespace jeffreys::report {
+namespace {
+
+struct Row {
+  double height = 0;  // of the tallest axes
+  double legend = 0;
+  double color_max = 0;
+  bool maps = false;
+
+  double whole() const { return kTitleRoom + legend + height + kBottomRoom; }
+};
+
+Row measure(const std::vector<Panel>& panels) {
+  Row row;
+  for (const Panel& panel : panels) {
+    const Size size = size_of(panel);
+    row.height = std::max(row.height, size.height);
+    row.legend = std::max(row.legend, size.legend);
+    row.color_max = std::max(row.color_max, color_max_of(panel));
+    row.maps = row.maps || std::holds_alternative<DensityMap>(panel);
+  }
+  return row;
+}
+
+// Columns are as wide as their widest panel.
+std::vector<double> column_widths(const std::vector<std::vector<Panel>>& grid) {
+  std::vector<double> widths;
+  for (const std::vector<Panel>& panels : grid) {
+    widths.resize(std::max(widths.size(), panels.size()));
+    for (std::size_t c = 0; c < panels.size(); ++c) {
+      widths[c] = std::max(widths[c], size_of(panels[c]).width);
+    }
+  }
+  return widths;
+}
+
+void draw_row(Script& script, const std::vector<Panel>& panels, const Row& row, double top,
+              const std::vector<double>& widths) {
+  std::size_t last_map = panels.size();
+  for (std::size_t c = 0; c < panels.size(); ++c) {
+    if (std::holds_alternative<DensityMap>(panels[c])) last_map = c;
+  }
+  double left = kLeftRoom;
+  for (std::size_t c = 0; c < panels.size(); ++c) {
+    const Size size = size_of(panels[c]);
+    const Box box{left, top + kTitleRoom + row.legend, size.width, size.height};
+    PanelStyle style;
+    style.color_max = row.color_max > 0 ? row.color_max : 1;
+    style.color_bar = c == last_map;
+    draw_panel(script, panels[c], box, style);
+    left += widths[c] + kRightRoom + kLeftRoom;
+  }
+}
+
+}  // namespace
+
+Matrix<double> cell_centers(double x_min, double x_max, double y_min, double y_max, Eigen::Index nx,
+                            Eigen::Index ny) {
+  if (nx < 1 || ny < 1) throw std::invalid_argument("nx, ny: expected at least 1");
+  Matrix<double> centers(nx * ny, 2);
+  for (Eigen::Index i = 0; i < ny; ++i) {
+    for (Eigen::Index j = 0; j < nx; ++j) {
+      const double across = (static_cast<double>(j) + 0.5) / static_cast<double>(nx);
+      const double up = (static_cast<double>(i) + 0.5) / static_cast<double>(ny);
+      centers.row(i * nx + j) << x_min + across * (x_max - x_min), y_min + up * (y_max - y_min);
+    }
+  }
+  return centers;
+}
+
+void draw(const std::filesystem::path& path, const std::vector<std::vector<Panel>>& grid,
+          const std::string& title) {
+  check_extension(path);
+  std::vector<Row> rows;
+  for (const std::vector<Panel>& panels : grid) {
+    for (const Panel& panel : panels) check_panel(panel);
+    rows.push_back(measure(panels));
+  }
+  const std::vector<double> widths = column_widths(grid);
+  if (widths.empty()) throw std::invalid_argument("grid: expected at least one panel");
+  const double head = title.empty() ? 4 : 30;
+  double height = head;
+  double width = 0;
+  for (const double each : widths) width += kLeftRoom + each + kRightRoom;
+  bool maps = false;
+  for (const Row& row : rows) {
+    height += row.whole();
+    maps = maps || row.maps;
+  }
+  if (maps) width += kColorBarRoom - kRightRoom;
+
+  Script script(std::round(width), std::round(height));
+  begin_picture(script, title);
+  double top = head;
+  for (std::size_t r = 0; r < grid.size(); ++r) {
+    draw_row(script, grid[r], rows[r], top, widths);
+    top += rows[r].whole();
+  }
+  script.line("unset multiplot");
+  render(path, script);
+}
+
+}  // namespace jeffreys::report

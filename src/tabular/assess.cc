@@ -1,0 +1,185 @@
+#include "tabular/assess.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "jeffreys/evaluate/gaussian_baseline.h"
+#include "tabular/random_purpose.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr Eigen::Index kImportanceSamples = 10000;
+constexpr double kLowSampleSize = 0.1;
+constexpr double kHighParetoK = 0.7;
+constexpr std::size_t kFewHeldOut = 50;
+
+// Log densities of all rows in the user's units.
+struct RowLogProbs {
+  Vector<double> training;
+  Vector<double> held_out;
+
+  [[nodiscard]] const Vector<double>& judged() const {
+    return held_out.size() > 0 ? held_out : training;
+  }
+};
+
+template <typename LogProb>
+RowLogProbs row_log_probs(const PreparedTable& table, LogProb log_prob) {
+  return {log_prob(table.x, table.context) + table.log_jacobian,
+          table.validation_x.rows() > 0
+              ? Vector<double>(log_prob(table.validation_x, table.validation_context) +
+                               table.validation_log_jacobian)
+              : Vector<double>()};
+}
+
+ModelReport describe(const RowLogProbs& rows, const RowLogProbs& gaussian) {
+  return {.training = mean_nll(rows.training),
+          .held_out = mean_nll(rows.held_out),
+          .over_gauss = paired_difference(gaussian.judged(), rows.judged())};
+}
+
+// Means over the last tenth of the history.
+void summarize_multipliers(const std::vector<StepRecord>& history, FitReport& report) {
+  const std::size_t tail = std::max<std::size_t>(history.size() / 10, 1);
+  double balance_sum = 0;
+  Terms residual;
+  double count = 0;
+  for (std::size_t i = history.size() - std::min(tail, history.size()); i < history.size(); ++i) {
+    const StepRecord& record = history[i];
+    if (record.skipped) continue;
+    balance_sum += record.balance;
+    residual.forward += record.residual.forward;
+    residual.reverse += record.residual.reverse;
+    residual.proxy += record.residual.proxy;
+    ++count;
+  }
+  if (count == 0) return;
+  report.balance = balance_sum / count;
+  report.residual =
+      std::max({std::abs(residual.forward), std::abs(residual.reverse), std::abs(residual.proxy)}) /
+      count;
+}
+
+void measure_importance(const TabularDensity<float>& density, std::uint64_t seed,
+                        FitReport& report) {
+  const UnnormalizedDensity<float>* proxy = density.proxy_density();
+  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) {
+    // With conditions: what training saw last.
+    const auto& history = report.training.history;
+    if (proxy != nullptr && !proxy->normalized() && !history.empty()) {
+      report.importance = {history.back().log_zeta, history.back().effective_sample_size,
+                           history.back().pareto_k};
+    }
+    return;
+  }
+  const Samples<float> samples = density.main().sample(kImportanceSamples, {seed, kFinalZeta, 1});
+  const Vector<double> weights =
+      (proxy->log_unnormalized(samples.x) - samples.log_prob).cast<double>();
+  report.importance =
+      importance_estimate({weights.data(), static_cast<std::size_t>(weights.size())});
+}
+
+void warn_about_training(const TrainResult& training, FitReport& report) {
+  auto& warnings = report.warnings;
+  if (training.stop_reason == StopReason::diverged) {
+    warnings.push_back(
+        fmt::format("training diverged after {} iterations; the model is the last good state: "
+                    "lower the learning "
+                    "rates, or set optimizer.clip_norm=5",
+                    training.iterations));
+  } else if (training.skipped > 0) {
+    warnings.push_back(fmt::format("{} of {} steps were not finite and were left out",
+                                   training.skipped, training.iterations));
+  }
+  if (training.stop_reason == StopReason::time_limit) {
+    warnings.push_back(
+        fmt::format("stopped by the time limit after {} iterations", training.iterations));
+  }
+  const std::int64_t best = std::max(training.main.iteration, training.proxy.iteration);
+  if (training.stop_reason == StopReason::finished && best > 0 &&
+      static_cast<double>(best) > 0.98 * static_cast<double>(training.iterations)) {
+    warnings.push_back("the best state was among the last: more iterations may improve it");
+  }
+}
+
+void warn_about_fit(const PreparedTable& table, const FitOptions& options, FitReport& report) {
+  auto& warnings = report.warnings;
+  const ModelReport& chosen = report.chosen == From::main ? report.main : *report.proxy;
+  if (chosen.held_out.rows == 0) {
+    warnings.emplace_back("nothing was held out: how well the model fits new rows is not known");
+  } else if (chosen.held_out.rows < kFewHeldOut) {
+    warnings.push_back(fmt::format("only {} rows were held out: their NLL is uncertain by {:.2g}",
+                                   chosen.held_out.rows, chosen.held_out.standard_error));
+  }
+  if (table.rows() < table.schema.features()) {
+    warnings.push_back(fmt::format("more columns ({}) than training rows ({})",
+                                   table.schema.features(), table.rows()));
+  }
+  const bool energy = report.proxy && options.proxy == ProxyKind::energy;
+  if (energy && !(report.importance.effective_sample_size >= kLowSampleSize)) {
+    warnings.push_back(fmt::format(
+        "energy model not usable: effective sample size {:.1f} % of its importance weights",
+        100 * report.importance.effective_sample_size));
+  } else if (energy && report.importance.pareto_k > kHighParetoK) {
+    warnings.push_back(fmt::format(
+        "energy model's normaliser is uncertain: Pareto k {:.2f} of its weights (above 0.7)",
+        report.importance.pareto_k));
+  }
+}
+
+std::string make_verdict(const FitReport& report) {
+  const ModelReport& chosen = report.chosen == From::main ? report.main : *report.proxy;
+  const bool held_out = chosen.held_out.rows > 0;
+  const char* rows = held_out ? "held-out rows" : "the training rows themselves";
+  const PairedDifference& gain = chosen.over_gauss;
+  if (report.training.stop_reason == StopReason::diverged) {
+    return "training diverged: do not use this model without looking at it";
+  }
+  if (!std::isfinite(gain.mean)) return "the density of some rows is not finite";
+  if (gain.mean > 2 * gain.standard_error) {
+    return fmt::format("better than a Gaussian on {} by {:.3f} +- {:.3f} nats a row", rows,
+                       gain.mean, gain.standard_error);
+  }
+  if (gain.mean > -2 * gain.standard_error) {
+    return fmt::format(
+        "no better than a Gaussian on {} ({:+.3f} +- {:.3f} nats a row): there may be nothing more "
+        "to "
+        "find in so few rows",
+        rows, gain.mean, gain.standard_error);
+  }
+  return fmt::format("worse than a Gaussian on {} by {:.3f} +- {:.3f} nats a row: do not use it",
+                     rows, -gain.mean, gain.standard_error);
+}
+
+}  // namespace
+
+void assess(const PreparedTable& table, const FitOptions& options,
+            const TabularDensity<float>& density, FitReport& report) {
+  const GaussianBaseline baseline(table.x, table.context);
+  const RowLogProbs gaussian =
+      row_log_probs(table, [&](const auto& x, const auto& c) { return baseline.log_prob(x, c); });
+  const auto of = [&](From from) {
+    return row_log_probs(
+        table, [&](const auto& x, const auto& c) { return density.log_prob(x, c, from); });
+  };
+  report.gaussian = describe(gaussian, gaussian);
+  report.main = describe(of(From::main), gaussian);
+  if (density.proxy()) report.proxy = describe(of(From::proxy), gaussian);
+  // A flow proxy is a density like the main model: held-out rows decide. An energy model speaks
+  // only when asked.
+  const bool flow_proxy = report.proxy && options.proxy == ProxyKind::flow;
+  if (flow_proxy && report.proxy->held_out.rows > 0 &&
+      report.proxy->held_out.nll < report.main.held_out.nll) {
+    report.chosen = From::proxy;
+  }
+  if (report.proxy) summarize_multipliers(report.training.history, report);
+  measure_importance(density, options.seed, report);
+  warn_about_training(report.training, report);
+  warn_about_fit(table, options, report);
+  report.verdict = make_verdict(report);
+}
+
+}  // namespace jeffreys

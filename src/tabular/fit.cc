@@ -1,0 +1,116 @@
+#include "jeffreys/tabular/fit.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "jeffreys/data/split.h"
+#include "jeffreys/evaluate/gaussian_baseline.h"
+#include "tabular/assess.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr Eigen::Index kFinalZetaSamples = 20000;
+
+Matrix<double> take_rows(const Matrix<double>& all, const std::vector<std::size_t>& rows) {
+  Matrix<double> part(static_cast<Eigen::Index>(rows.size()), all.cols());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    part.row(static_cast<Eigen::Index>(i)) = all.row(static_cast<Eigen::Index>(rows[i]));
+  }
+  return part;
+}
+
+SchemaOptions schema_options(const FitOptions& options) {
+  SchemaOptions schema = options.schema;
+  schema.seed = options.seed;
+  return schema;
+}
+
+SplineFlow<float> make_flow(const PreparedTable& table, const FlowSettings& settings,
+                            std::uint64_t seed) {
+  return SplineFlow<float>(
+      {.features = static_cast<Eigen::Index>(table.schema.features()),
+       .context_features = static_cast<Eigen::Index>(table.schema.context_features()),
+       .transforms = settings.transforms,
+       .bins = settings.bins,
+       .hidden = settings.hidden,
+       .order = settings.order,
+       .seed = seed});
+}
+
+AnyModel<float> make_proxy(const PreparedTable& table, const FitOptions& options) {
+  // Another seed than the main model's: two equal flows would stay equal for a while.
+  const std::uint64_t seed = options.seed + 1;
+  if (options.proxy == ProxyKind::flow) return make_flow(table, options.flow, seed);
+  const auto features = static_cast<Eigen::Index>(table.schema.features());
+  const auto context = static_cast<Eigen::Index>(table.schema.context_features());
+  if (context == 0) {
+    return ResidualEnergy<float>({.features = features,
+                                  .hidden = options.energy.hidden,
+                                  .blocks = options.energy.blocks,
+                                  .temperature = options.energy.temperature,
+                                  .seed = seed});
+  }
+  return FilmEnergy<float>({.features = features,
+                            .context_features = context,
+                            .hidden = options.energy.hidden,
+                            .blocks = options.energy.blocks,
+                            .film_layers = options.energy.film_layers,
+                            .temperature = options.energy.temperature,
+                            .seed = seed});
+}
+
+}  // namespace
+
+PreparedTable prepare(const Table& table, const FitOptions& options) {
+  const SchemaOptions schema = schema_options(options);
+  const std::size_t rows = complete_rows(table, schema).size();
+  const double fraction =
+      options.validation_fraction < 0 ? validation_fraction(rows) : options.validation_fraction;
+  const Split split = split_rows(rows, fraction, options.seed);
+  PreparedTable result{.schema = Schema::fit(table, schema, split.training)};
+  const Schema::Encoded encoded = result.schema.encode(table);
+  result.dropped = encoded.dropped;
+  result.x = take_rows(encoded.x, split.training);
+  result.context = take_rows(encoded.context, split.training);
+  result.log_jacobian = take_rows(encoded.log_jacobian, split.training);
+  result.validation_x = take_rows(encoded.x, split.validation);
+  result.validation_context = take_rows(encoded.context, split.validation);
+  result.validation_log_jacobian = take_rows(encoded.log_jacobian, split.validation);
+  return result;
+}
+
+Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threads, bool resume,
+        TrainObserver* observer) {
+  if (threads < 1) throw std::invalid_argument("threads: expected at least 1, got 0");
+  TrainOptions train = options.train;
+  train.seed = options.seed;
+  SplineFlow<float> main = make_flow(table, options.flow, options.seed);
+  std::optional<AnyModel<float>> proxy;
+  if (needs_proxy(train.method)) proxy = make_proxy(table, options);
+
+  Fit result{TabularDensity<float>(table.schema, std::move(main), std::move(proxy)), {}};
+  TabularDensity<float>& density = result.density;
+  if (threads > 1) density.use_threads(std::make_shared<ThreadPool>(threads));
+  {
+    Trainer<float> trainer(
+        density.edit_main(), density.edit_proxy(),
+        {table.x.cast<float>(), table.context.cast<float>(), table.validation_x.cast<float>(),
+         table.validation_context.cast<float>()},
+        train);
+    if (resume && std::filesystem::exists(train.checkpoint.path)) {
+      trainer.resume(train.checkpoint.path);
+    }
+    result.report.training = trainer.run(observer);
+  }
+  density.history = result.report.training.history;
+  density.evaluations = result.report.training.evaluations;
+  if (result.report.training.stop_reason == StopReason::interrupted) return result;
+  density.estimate_log_zeta(kFinalZetaSamples, options.seed);
+  assess(table, options, density, result.report);
+  density.choose(result.report.chosen);
+  return result;
+}
+
+}  // namespace jeffreys

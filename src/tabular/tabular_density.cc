@@ -1,0 +1,183 @@
+#include "jeffreys/tabular/tabular_density.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "jeffreys/model/independence_metropolis.h"
+#include "jeffreys/objective/importance.h"
+#include "tabular/random_purpose.h"
+
+namespace jeffreys {
+namespace {
+
+// Rows that are encoded, evaluated or drawn at a time: bounds the memory.
+constexpr Eigen::Index kRowsAtOnce = 1 << 16;
+constexpr Eigen::Index kZetaSamplesPerRow = 256;
+constexpr int kMetropolisProposals = 100;
+
+template <typename T>
+void require_fit(const Schema& schema, const UnnormalizedDensity<T>& model, const char* name) {
+  if (model.features() != static_cast<Eigen::Index>(schema.features()) ||
+      model.context_features() != static_cast<Eigen::Index>(schema.context_features())) {
+    throw std::invalid_argument(fmt::format(
+        "{}: expected {} features and {} context features as the schema has, got {} and {}", name,
+        schema.features(), schema.context_features(), model.features(), model.context_features()));
+  }
+}
+
+// The context of rows first to first + count: all of them, or the one row that serves for all.
+template <typename T>
+Matrix<T> context_part(const MatrixView<double>& context, Eigen::Index first, Eigen::Index count) {
+  if (context.rows() == 1) return context.cast<T>();
+  return context.middleRows(first, count).cast<T>();
+}
+
+std::span<const double> as_span(const Vector<double>& values) {
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
+template <typename T>
+Vector<double> log_weights(const UnnormalizedDensity<T>& target, const Samples<T>& samples,
+                           const MatrixView<T>& context) {
+  return (target.log_unnormalized(samples.x, context) - samples.log_prob).template cast<double>();
+}
+
+// log zeta of each condition, from samples of the main model.
+template <typename T>
+Vector<double> condition_log_zeta(const Density<T>& main, const UnnormalizedDensity<T>& proxy,
+                                  const Matrix<T>& context) {
+  Vector<double> result(context.rows());
+  const Eigen::Index step = std::max<Eigen::Index>(kRowsAtOnce / kZetaSamplesPerRow, 1);
+  for (Eigen::Index first = 0; first < context.rows(); first += step) {
+    const Eigen::Index count = std::min(step, context.rows() - first);
+    const Matrix<T> repeated = context.middleRows(first, count).replicate(kZetaSamplesPerRow, 1);
+    const Samples<T> samples =
+        main.sample(repeated.rows(), repeated, {0, kRowZeta, static_cast<std::uint64_t>(first)});
+    const Vector<double> weights = log_weights<T>(proxy, samples, repeated);
+    result.segment(first, count) = log_zeta_by_condition(as_span(weights), count);
+  }
+  return result;
+}
+
+}  // namespace
+
+template <typename T>
+TabularDensity<T>::TabularDensity(Schema schema, SplineFlow<T> main,
+                                  std::optional<AnyModel<T>> proxy)
+    : schema_(std::move(schema)), main_(std::move(main)), proxy_(std::move(proxy)) {
+  require_fit<T>(schema_, main_, "main");
+  if (proxy_) require_fit<T>(schema_, *proxy_density(), "proxy");
+}
+
+template <typename T>
+const UnnormalizedDensity<T>* TabularDensity<T>::proxy_density() const {
+  if (!proxy_) return nullptr;
+  return std::visit([](const auto& m) -> const UnnormalizedDensity<T>* { return &m; }, *proxy_);
+}
+
+template <typename T>
+UnnormalizedDensity<T>* TabularDensity<T>::edit_proxy() {
+  if (!proxy_) return nullptr;
+  return std::visit([](auto& m) -> UnnormalizedDensity<T>* { return &m; }, *proxy_);
+}
+
+template <typename T>
+void TabularDensity<T>::use_threads(std::shared_ptr<ThreadPool> pool) {
+  main_.use_threads(pool);
+  if (proxy_) std::visit([&](auto& model) { model.use_threads(pool); }, *proxy_);
+}
+
+template <typename T>
+void TabularDensity<T>::choose(From from) {
+  if (from == From::proxy && !proxy_) {
+    throw std::invalid_argument("from: there is no proxy model in this file, only main");
+  }
+  chosen_ = from;
+}
+
+template <typename T>
+void TabularDensity<T>::estimate_log_zeta(Eigen::Index samples, std::uint64_t seed) {
+  const UnnormalizedDensity<T>* proxy = proxy_density();
+  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) return;
+  const Samples<T> drawn = main_.sample(samples, {seed, kFinalZeta, 0});
+  log_zeta_ = importance_estimate(as_span(log_weights<T>(*proxy, drawn, Matrix<T>()))).log_zeta;
+}
+
+template <typename T>
+Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
+                                           const MatrixView<double>& context, From from) const {
+  const UnnormalizedDensity<T>* model = from == From::main ? &main_ : proxy_density();
+  if (model == nullptr) {
+    throw std::invalid_argument("from: there is no proxy model in this file, only main");
+  }
+  Vector<double> result(x.rows());
+  for (Eigen::Index first = 0; first < x.rows(); first += kRowsAtOnce) {
+    const Eigen::Index count = std::min(kRowsAtOnce, x.rows() - first);
+    const Matrix<T> part = x.middleRows(first, count).template cast<T>();
+    const Matrix<T> c = context_part<T>(context, first, count);
+    auto out = result.segment(first, count);
+    out = model->log_unnormalized(part, c).template cast<double>();
+    if (model->normalized()) continue;
+    if (model->context_features() == 0) {
+      out.array() -= log_zeta_;
+    } else {
+      out -= condition_log_zeta<T>(main_, *model, c).replicate(c.rows() == 1 ? count : 1, 1);
+    }
+  }
+  return result;
+}
+
+template <typename T>
+TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From> from) const {
+  const Schema::Encoded encoded = schema_.encode(table);
+  return {.log_prob =
+              log_prob(encoded.x, encoded.context, from.value_or(chosen_)) + encoded.log_jacobian,
+          .rows = encoded.rows,
+          .dropped = encoded.dropped};
+}
+
+template <typename T>
+TableSamples TabularDensity<T>::sample(Eigen::Index rows, std::uint64_t seed,
+                                       const MatrixView<double>& conditions,
+                                       std::optional<From> from) const {
+  const auto columns = static_cast<Eigen::Index>(schema_.context_features());
+  if (conditions.cols() != columns ||
+      (columns > 0 && conditions.rows() != 1 && conditions.rows() != rows)) {
+    throw std::invalid_argument(
+        fmt::format("conditions: expected 1 or {} rows of {} numbers, got {} of {}", rows, columns,
+                    conditions.rows(), conditions.cols()));
+  }
+  const From which = from.value_or(chosen_);
+  if (which == From::proxy && !proxy_) {
+    throw std::invalid_argument("from: there is no proxy model in this file, only main");
+  }
+  const auto* proxy_flow = which == From::proxy ? std::get_if<SplineFlow<T>>(&*proxy_) : nullptr;
+  Matrix<double> x(rows, main_.features());
+  TableSamples result;
+  double accepted = 0;
+  for (Eigen::Index first = 0; first < rows; first += kRowsAtOnce) {
+    const Eigen::Index count = std::min(kRowsAtOnce, rows - first);
+    const Matrix<T> c = columns > 0 ? context_part<T>(conditions, first, count) : Matrix<T>();
+    const RandomStream stream{seed, kTableSamples, static_cast<std::uint64_t>(first / kRowsAtOnce)};
+    if (which == From::main || proxy_flow != nullptr) {
+      const SplineFlow<T>& flow = which == From::main ? main_ : *proxy_flow;
+      x.middleRows(first, count) = flow.sample(count, c, stream).x.template cast<double>();
+      accepted += static_cast<double>(count);
+    } else {
+      const MetropolisResult<T> drawn = independence_metropolis<T>(*proxy_density(), main_, count,
+                                                                   c, kMetropolisProposals, stream);
+      x.middleRows(first, count) = drawn.x.template cast<double>();
+      accepted += drawn.acceptance_rate * static_cast<double>(count);
+    }
+  }
+  result.acceptance_rate = rows > 0 ? accepted / static_cast<double>(rows) : 1;
+  result.table = schema_.decode(x, conditions);
+  return result;
+}
+
+template class TabularDensity<float>;
+template class TabularDensity<double>;
+
+}  // namespace jeffreys

@@ -1,0 +1,92 @@
+// A TabularDensity on disk: a model archive with the schema in its metadata.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "jeffreys/input_error.h"
+#include "jeffreys/tabular/tabular_density.h"
+#include "jeffreys/train/record_arrays.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr const char* kSchema = "schema";
+constexpr const char* kRecord = "record";
+constexpr const char* kChosen = "chosen";
+constexpr const char* kLogZeta = "log_zeta";
+constexpr const char* kHistory = "history";
+constexpr const char* kEvaluations = "evaluations";
+
+template <typename Record, typename Read>
+std::vector<Record> read_records(const storage::Arrays& arrays, const char* name,
+                                 const std::string& file, Read read) {
+  const auto found = arrays.find(name);
+  if (found == arrays.end()) return {};
+  try {
+    return read(found->second);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(file, fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void TabularDensity<T>::save(const std::filesystem::path& path) const {
+  ModelArchive<T> archive;
+  archive.models.emplace("main", main_);
+  if (proxy_) archive.models.emplace("proxy", *proxy_);
+  archive.metadata = {{kSchema, schema_.to_json()},
+                      {kRecord, record},
+                      {kChosen, chosen_ == From::main ? "main" : "proxy"},
+                      {kLogZeta, fmt::format("{:a}", log_zeta_)}};
+  archive.arrays[kHistory] = to_array(history);
+  archive.arrays[kEvaluations] = to_array(evaluations);
+  save_archive(archive, path);
+}
+
+template <typename T>
+TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path& path) {
+  ModelArchive<T> archive = load_archive<T>(path);
+  const std::string file = path.string();
+  const auto fail = [&](const std::string& problem) { throw InputError(file, problem); };
+  const auto entry = [&](const char* key) {
+    const auto found = archive.metadata.find(key);
+    return found == archive.metadata.end() ? std::string() : found->second;
+  };
+  const auto main = archive.models.find("main");
+  auto* flow = main == archive.models.end() ? nullptr : std::get_if<SplineFlow<T>>(&main->second);
+  if (flow == nullptr) fail("holds no spline flow as its main model: fit one with `jeffreys fit`");
+  const std::string schema = entry(kSchema);
+  std::optional<AnyModel<T>> proxy;
+  if (const auto found = archive.models.find("proxy"); found != archive.models.end()) {
+    proxy = std::move(found->second);
+  }
+  try {
+    TabularDensity density(
+        schema.empty() ? Schema::identity(static_cast<std::size_t>(flow->features()),
+                                          static_cast<std::size_t>(flow->context_features()))
+                       : Schema::from_json(schema, file),
+        std::move(*flow), std::move(proxy));
+    density.record = entry(kRecord);
+    if (entry(kChosen) == "proxy") density.choose(From::proxy);
+    if (!entry(kLogZeta).empty()) density.log_zeta_ = std::stod(entry(kLogZeta));
+    density.history = read_records<StepRecord>(archive.arrays, kHistory, file, to_step_records);
+    density.evaluations =
+        read_records<Evaluation>(archive.arrays, kEvaluations, file, to_evaluations);
+    return density;
+  } catch (const std::logic_error& error) {
+    throw InputError(file, fmt::format("damaged, or not written by jeffreys ({})", error.what()));
+  }
+}
+
+#define JEFFREYS_INSTANTIATE(T)                                              \
+  template void TabularDensity<T>::save(const std::filesystem::path&) const; \
+  template TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path&);
+
+JEFFREYS_INSTANTIATE(float)
+JEFFREYS_INSTANTIATE(double)
+
+#undef JEFFREYS_INSTANTIATE
+
+}  // namespace jeffreys
