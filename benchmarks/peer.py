@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -87,6 +88,57 @@ def energy_value(model: nn.Module, rows: int, features: int) -> Call:
     return call
 
 
+def dual_iteration(main: NSF, proxy: nn.Module, rows: int, features: int, zeta_samples: int) -> Call:
+    """One training step of the dual method. zeta_samples: 0 keeps log zeta as it is, and a flow
+    proxy has none."""
+    x = torch.randn(rows, features)
+    energy = not isinstance(proxy, NSF)
+    kl = torch.full((3,), 0.01, requires_grad=True)
+    zeta = torch.zeros(2, requires_grad=True)
+    adamw = {"betas": (0.0, 0.9), "eps": 1e-8}
+    models = torch.optim.AdamW([*main.parameters(), *proxy.parameters()], lr=1e-3, **adamw)
+    multipliers = torch.optim.AdamW([kl, zeta], lr=1e-4, weight_decay=0.0, maximize=True, **adamw)
+    log_zeta = torch.zeros(())
+
+    def value(z: Tensor) -> Tensor:
+        return proxy(z) if energy else proxy().log_prob(z)
+
+    def call() -> None:
+        nonlocal log_zeta
+        with torch.no_grad():
+            y = main().sample((rows,))
+            if zeta_samples:
+                z, log_p = main().rsample_and_log_prob((zeta_samples,))
+                log_zeta = torch.logsumexp(value(z) - log_p, 0) - math.log(zeta_samples)
+        both = torch.cat([x, y])
+        log_p_x, log_p_y = main().log_prob(both).split(rows)
+        f_x, f_y = value(both).split(rows)
+        with torch.no_grad():
+            forward, reverse, prx = kl
+            ratio = log_p_y - f_y + log_zeta
+            weight = -reverse
+            if energy:
+                log_w = f_y - log_p_y
+                weight = (reverse + prx) * torch.exp(log_w - log_zeta) - reverse
+                weight = weight + (zeta[1] - zeta[0]) * torch.exp(log_w)
+            levels = torch.stack([-log_p_x.mean(), ratio.mean(), -f_x.mean() + log_zeta])
+            slack = kl / 2 - 1 / (4 * kl.clamp(min=1e-3) ** 2)
+            z = torch.exp(log_zeta)
+        loss_main = -forward * log_p_x.mean() + reverse * (ratio * log_p_y).mean()
+        loss_proxy = -prx * f_x.mean() + (weight * f_y).mean()
+        models.zero_grad(set_to_none=True)
+        (loss_main + loss_proxy).backward()
+        models.step()
+        kl.grad = levels - slack
+        zeta.grad = torch.stack([1 - z, z - 1.1]) if energy else torch.zeros(2)
+        multipliers.step()
+        with torch.no_grad():
+            kl.clamp_(min=0)
+            zeta.clamp_(min=0)
+
+    return call
+
+
 def flow_2d(context: int = 0) -> NSF:
     return NSF(2, context, transforms=4, bins=8, hidden_features=(64, 64))
 
@@ -126,10 +178,13 @@ WORKS: dict[str, Callable[[], Call]] = {
     "film_score": lambda: energy_score(film(), 1000, 2, 2),
     "energy128_value": lambda: energy_value(energy_128().eval(), 1000, 2),
     "energy1024_score_eval": lambda: energy_score(energy_1024().eval(), 256, 100),
+    "dual2d_energy": lambda: dual_iteration(flow_2d(), energy_128(), 1000, 2, 1000),
+    "dual30d_flow": lambda: dual_iteration(flow_30d(), flow_30d(), 455, 30, 0),
+    "dual100d_energy": lambda: dual_iteration(flow_100d(), energy_1024(), 128, 100, 0),
 }
 
 # A call takes many seconds: what a first call costs more is lost in it.
-WITHOUT_WARM_UP = {"flow100d_sample"}
+WITHOUT_WARM_UP = {"flow100d_sample", "dual100d_energy"}
 WARM_UP_CALLS = 3
 
 

@@ -197,6 +197,11 @@ std::span<const T> EnergyModel<T>::parameters() const {
 }
 
 template <typename T>
+std::string EnergyModel<T>::traits() const {
+  return fmt::format("temperature {:a}", temperature());
+}
+
+template <typename T>
 void EnergyModel<T>::edit_parameters(const std::function<void(std::span<T>)>& edit) {
   edit(impl_->parameters);
   impl_->pack();

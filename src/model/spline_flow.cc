@@ -1,5 +1,8 @@
 #include "jeffreys/model/spline_flow.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <stdexcept>
 
 #include "model/spline_flow_impl.h"
@@ -48,6 +51,13 @@ const ParameterLayout& SplineFlow<T>::layout() const {
 template <typename T>
 std::span<const T> SplineFlow<T>::parameters() const {
   return impl_->parameters;
+}
+
+template <typename T>
+std::string SplineFlow<T>::traits() const {
+  std::string text = "orders";
+  for (const auto& order : options().orders) text += fmt::format(" [{}]", fmt::join(order, " "));
+  return text;
 }
 
 template <typename T>

@@ -88,7 +88,7 @@ double pareto_k(std::span<const double> log_weights) {
     exceedances.push_back(std::exp(*value - top) - cut);
   }
   // Equal weights have no tail.
-  if (!(exceedances[tail / 4] > 0)) return exceedances.back() > 0 ? kInfinity : -kInfinity;
+  if (!(exceedances[(tail + 2) / 4 - 1] > 0)) return exceedances.back() > 0 ? kInfinity : -kInfinity;
   return generalized_pareto_shape(exceedances);
 }
 

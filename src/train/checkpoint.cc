@@ -34,7 +34,7 @@ std::uint64_t hash(const Matrix<T>& rows, std::uint64_t value) {
 
 template <typename T>
 std::string layout_text(const UnnormalizedDensity<T>& model) {
-  std::string text = fmt::format("{} bytes;", sizeof(T));
+  std::string text = fmt::format("{} bytes;{};", sizeof(T), model.traits());
   for (const ParameterBlock& block : model.layout().blocks()) {
     text += fmt::format("{}:{};", block.name, block.size);
   }
@@ -208,12 +208,19 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
       }
     }
     const Json counters = Json::parse(std::string(entry(kCountersKey)));
-    const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };
+    const auto count = [&](const char* key) {
+      const auto value = counters.at(key).get<std::int64_t>();
+      if (value < 0) throw std::invalid_argument(fmt::format("{} is {}", key, value));
+      return value;
+    };
     get_model(file, "main", main_, main_update_, count("main_steps"));
     if (proxy_ != nullptr) {
       get_model(file, "proxy", *proxy_, *proxy_update_, count("proxy_steps"));
       std::vector<double> log_zeta;
       read(file, "log_zeta", log_zeta, true);
+      if (main_.context_features() == 0 && log_zeta.size() > 1) {
+        throw std::invalid_argument("tensor 'log_zeta': expected at most 1 item");
+      }
       dual_step_->set_log_zeta(Eigen::Map<const Vector<double>>(
           log_zeta.data(), static_cast<Eigen::Index>(log_zeta.size())));
     }

@@ -20,6 +20,7 @@ MultiplierAscent::MultiplierAscent(const TrainOptions& options, bool normalized_
 
 double MultiplierAscent::ascend(double multiplier, double gradient, double& second_moment,
                                 double learning_rate) const {
+  if (!std::isfinite(gradient * gradient)) return multiplier;
   double step = gradient;
   if (optimizer_ != MultiplierOptimizer::sgd) {
     // AdamW with beta1 = 0 and no decay.

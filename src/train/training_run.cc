@@ -158,6 +158,10 @@ void TrainingRun<T>::update(StepRecord& record) {
   }
   record.skipped = !finite;
   if (finite) {
+    if (iteration_ == 1 || iteration_ % kGoodStateEvery == 0) {
+      good_main_ = take_snapshot(main_);
+      if (proxy_ != nullptr) good_proxy_ = take_snapshot(*proxy_);
+    }
     const double factor = schedule_factor();
     main_update_.apply(options_.learning_rate.main * factor, record.main_gradient_norm);
     if (proxy_ != nullptr) {
@@ -190,6 +194,7 @@ TrainResult TrainingRun<T>::run(TrainObserver* observer) {
     ++result_.checkpoints;
   }
   finish(*reason);
+  seconds_before_ = result_.seconds;
   return result_;
 }
 
@@ -200,10 +205,6 @@ void TrainingRun<T>::after_step(const StepRecord& record, TrainObserver& observe
                                  : std::max<std::int64_t>(options_.iterations / kHistoryLength, 1);
   if (iteration_ == 1 || iteration_ % every == 0 || record.skipped) {
     result_.history.push_back(record);
-  }
-  if (!record.skipped && (iteration_ == 1 || iteration_ % kGoodStateEvery == 0)) {
-    good_main_ = take_snapshot(main_);
-    if (proxy_ != nullptr) good_proxy_ = take_snapshot(*proxy_);
   }
   observer.on_step(record);
   if (has_validation() && !record.skipped &&

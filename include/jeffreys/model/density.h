@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "jeffreys/matrix.h"
 #include "jeffreys/model/parameter_layout.h"
@@ -51,6 +52,10 @@ class UnnormalizedDensity {
 
   [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
   [[nodiscard]] virtual std::span<const T> parameters() const = 0;
+
+  // What the values depend on besides parameters and state (feature orders, temperature): two
+  // models with the same layout are the same function of their parameters if this agrees too.
+  [[nodiscard]] virtual std::string traits() const { return {}; }
 
   // The one way to change parameters: the model takes over what `edit` leaves in the buffer.
   virtual void edit_parameters(const std::function<void(std::span<T>)>& edit) = 0;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "jeffreys/model/density.h"
 
@@ -42,6 +43,7 @@ class EnergyModel : public UnnormalizedDensity<T> {
   [[nodiscard]] const ParameterLayout& layout() const override;
   [[nodiscard]] std::span<const T> parameters() const override;
   void edit_parameters(const std::function<void(std::span<T>)>& edit) override;
+  [[nodiscard]] std::string traits() const override;
 
   // f_psi(x | c) / temperature
   [[nodiscard]] Vector<T> log_unnormalized(

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "jeffreys/model/density.h"
@@ -53,6 +54,7 @@ class SplineFlow final : public Density<T> {
   [[nodiscard]] const ParameterLayout& layout() const override;
   [[nodiscard]] std::span<const T> parameters() const override;
   void edit_parameters(const std::function<void(std::span<T>)>& edit) override;
+  [[nodiscard]] std::string traits() const override;
 
   // For a block of weights, which of them the flow uses (row-major, as the block); empty for a
   // block that has no mask.

@@ -1,0 +1,179 @@
+// Steps that are not finite: they change nothing, are counted, and end training.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "jeffreys/train/trainer.h"
+#include "support/gaussian_models.h"
+#include "support/model_helpers.h"
+
+namespace jeffreys {
+namespace {
+
+using testing::GaussianDensity;
+using testing::GaussianEnergy;
+using testing::SlopeModel;
+
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kRate = 0.1;
+
+// Its values are NaN while `broken`, or once the slope is beyond `limit`. On rows of 1 every step
+// adds kRate to the slope.
+class Fragile final : public SlopeModel {
+ public:
+  bool broken = false;
+  double limit = 1e9;
+
+ protected:
+  [[nodiscard]] double value(double x) const override {
+    return broken || slope() > limit ? kNan : SlopeModel::value(x);
+  }
+};
+
+// Breaks the model in steps from `first` to `last`.
+class Breaker final : public TrainObserver {
+ public:
+  Breaker(Fragile& model, std::int64_t first, std::int64_t last)
+      : model_(model), first_(first), last_(last) {}
+  void on_step(const StepRecord& record) override {
+    const std::int64_t next = record.iteration + 1;
+    model_.broken = next >= first_ && next <= last_;
+  }
+
+ private:
+  Fragile& model_;
+  std::int64_t first_;
+  std::int64_t last_;
+};
+
+TrainOptions options_of(std::int64_t iterations, std::int64_t max_skipped) {
+  return {.method = Method::mle,
+          .iterations = iterations,
+          .learning_rate = {.main = kRate},
+          .optimizer = {.weight_decay = 0},
+          .max_skipped = max_skipped,
+          .record_every = 1};
+}
+
+TrainingData<double> ones() { return {Matrix<double>::Ones(4, 1), {}, {}, {}}; }
+
+TEST(Divergence, ASkippedStepChangesNothingAndIsCounted) {
+  Fragile main;
+  TrainOptions options = options_of(12, 4);
+  options.record_every = 100;
+  Breaker breaker(main, 5, 7);
+  const TrainResult result = Trainer<double>(main, nullptr, ones(), options).run(&breaker);
+  EXPECT_EQ(result.stop_reason, StopReason::finished);
+  EXPECT_EQ(result.iterations, 12);
+  EXPECT_EQ(result.skipped, 3);
+  EXPECT_NEAR(main.slope(), 9 * kRate, 1e-6);
+  // What went wrong is in the history however thin it is.
+  ASSERT_EQ(result.history.size(), 4U);
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(result.history[i].iteration, 4 + static_cast<std::int64_t>(i));
+    EXPECT_TRUE(result.history[i].skipped);
+    EXPECT_TRUE(std::isnan(result.history[i].divergences.forward));
+  }
+}
+
+TEST(Divergence, EndsTrainingAfterTooManyStepsInARow) {
+  Fragile main;
+  Breaker breaker(main, 6, 1000);
+  const TrainResult result =
+      Trainer<double>(main, nullptr, ones(), options_of(1000, 4)).run(&breaker);
+  EXPECT_EQ(result.stop_reason, StopReason::diverged);
+  EXPECT_EQ(result.iterations, 9);
+  EXPECT_EQ(result.skipped, 4);
+  ASSERT_EQ(result.history.size(), 9U);
+  EXPECT_FALSE(result.history[4].skipped);
+  EXPECT_TRUE(result.history[5].skipped);
+  EXPECT_TRUE(std::isfinite(main.slope()));
+}
+
+TEST(Divergence, SkipsThatAreNotInARowDoNotEndTraining) {
+  Fragile main;
+  class EverySecond final : public TrainObserver {
+   public:
+    explicit EverySecond(Fragile& model) : model_(model) {}
+    void on_step(const StepRecord&) override { model_.broken = !model_.broken; }
+
+   private:
+    Fragile& model_;
+  } observer(main);
+  const TrainResult result =
+      Trainer<double>(main, nullptr, ones(), options_of(20, 2)).run(&observer);
+  EXPECT_EQ(result.stop_reason, StopReason::finished);
+  EXPECT_EQ(result.skipped, 10);
+  EXPECT_NEAR(main.slope(), 10 * kRate, 1e-6);
+}
+
+TEST(Divergence, EndsWithAnEarlierStateThatWasGood) {
+  Fragile main;
+  main.limit = 2.5 * kRate;
+  const TrainResult result = Trainer<double>(main, nullptr, ones(), options_of(1000, 4)).run();
+  EXPECT_EQ(result.stop_reason, StopReason::diverged);
+  EXPECT_EQ(result.iterations, 7);
+  EXPECT_TRUE(std::isfinite(main.log_prob(ones().x).mean()));
+}
+
+// The first step, and the one after which the good state is taken again, lead out of what is good.
+TEST(Divergence, DoesNotTakeAStateForGoodBeforeItWasEvaluated) {
+  for (const double good_steps : {0.0, 199.0, 399.0}) {
+    Fragile main;
+    main.limit = (good_steps + 0.5) * kRate;
+    const TrainResult result = Trainer<double>(main, nullptr, ones(), options_of(1000, 4)).run();
+    EXPECT_EQ(result.stop_reason, StopReason::diverged);
+    EXPECT_TRUE(std::isfinite(main.log_prob(ones().x).mean())) << good_steps << " good steps";
+  }
+}
+
+TEST(Divergence, EndsWithTheStateThatValidationChose) {
+  Fragile main;
+  main.limit = 7.5 * kRate;
+  TrainOptions options = options_of(1000, 4);
+  options.validation.every = 3;
+  TrainingData<double> data = ones();
+  data.validation_x = data.x;
+  const TrainResult result = Trainer<double>(main, nullptr, data, options).run();
+  EXPECT_EQ(result.stop_reason, StopReason::diverged);
+  EXPECT_EQ(result.main.iteration, 6);
+  EXPECT_NEAR(main.slope(), 6 * kRate, 1e-6);
+  EXPECT_EQ(result.evaluations.size(), 2U);
+}
+
+TEST(Divergence, AProxyThatIsNotFiniteStopsBothModelsAndTheMultipliers) {
+  for (const double bad : {kNan, std::numeric_limits<double>::infinity(), 1e5}) {
+    GaussianDensity main(0, 1);
+    GaussianEnergy proxy(0.5, 2, bad);  // 1e5: zeta is finite only as a logarithm
+    Trainer<double> trainer(main, &proxy, {testing::normals(20, 1, 1), {}, {}, {}},
+                            {.multipliers = {0.5, 0.5, 0.5, 0.1, 0.2}, .zeta = {.samples = 30}});
+    const StepRecord record = trainer.step();
+    EXPECT_TRUE(std::isfinite(trainer.multipliers().zeta_lower)) << bad;
+    EXPECT_TRUE(std::isfinite(trainer.multipliers().zeta_upper)) << bad;
+    EXPECT_TRUE(std::isfinite(trainer.multipliers().reverse)) << bad;
+    EXPECT_TRUE(std::isfinite(main.mean())) << bad;
+    EXPECT_TRUE(record.skipped) << bad;
+    EXPECT_EQ(main.mean(), 0) << bad;
+    EXPECT_EQ(proxy.mean(), 0.5) << bad;
+    EXPECT_EQ(trainer.multipliers().forward, 0.5) << bad;
+  }
+}
+
+// The step is finite but for zeta itself, which only zeta's multipliers see.
+TEST(Divergence, AZetaThatOverflowsDoesNotFreezeItsMultipliers) {
+  GaussianDensity main(0, 1);
+  GaussianEnergy proxy(0.5, 2, 1e4);
+  Trainer<double> trainer(main, &proxy, {testing::normals(20, 1, 1), {}, {}, {}},
+                          {.zeta = {.samples = 30}});
+  trainer.step();
+  EXPECT_TRUE(std::isfinite(trainer.multipliers().zeta_lower));
+  EXPECT_TRUE(std::isfinite(trainer.multipliers().zeta_upper));
+  proxy.edit_parameters([](std::span<double> p) { p[2] = -5; });
+  for (int i = 0; i < 5; ++i) trainer.step();
+  EXPECT_GT(trainer.multipliers().zeta_lower, 0);  // zeta is far below 1
+}
+
+}  // namespace
+}  // namespace jeffreys
