@@ -14,8 +14,8 @@ void say(const Globals& globals, const std::string& line) {
 }
 
 void print_line(const std::string& line) {
-  fmt::print("{}\n", line);
-  if (std::fflush(stdout) != 0) {
+  const std::string text = line + "\n";
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw InputError("standard output", "cannot be written: is the disk full?");
   }
 }

@@ -75,13 +75,23 @@ struct Overrides {
   }
 };
 
+std::string checked_preset(const GivenSetting& setting) {
+  try {
+    FitOptions unused;
+    apply_preset(setting.value, unused);
+    return setting.value;
+  } catch (const std::invalid_argument& error) {
+    throw InputError(setting.origin, error.what(), setting.line, setting.column);
+  }
+}
+
 Overrides collect_overrides(const FitArguments& a) {
   Overrides all;
   all.preset = a.preset;
   if (!a.config.empty()) {
     for (GivenSetting& setting : read_config(a.config)) {
       if (setting.key == "preset") {
-        if (all.preset.empty()) all.preset = setting.value;
+        if (all.preset.empty()) all.preset = checked_preset(setting);
       } else {
         all.settings.push_back(std::move(setting));
       }
@@ -232,9 +242,11 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("--missing", a->missing, "Rows with missing values: drop (default) or error");
   command->add_option("--standardize", a->standardize, "On training rows (default) or all");
   command->add_option("--seed", a->seed, "Of all random numbers (default 0)")
+      ->check(CLI::NonNegativeNumber)
       ->each([a](const std::string&) { a->seed_given = true; });
-  command->add_option("--threads", a->threads,
-                      "Default: all cores; the result does not depend on it");
+  command
+      ->add_option("--threads", a->threads, "Default: all cores; the result does not depend on it")
+      ->check(CLI::Range(1, 1024));
   command->add_option("--time-limit", a->time_limit, "Seconds of training")
       ->check(CLI::PositiveNumber);
   command->add_flag("--no-validation", a->no_validation, "Hold nothing out, as in the paper");

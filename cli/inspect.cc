@@ -56,6 +56,29 @@ std::string column_line(const ColumnInfo& c) {
   return line;
 }
 
+// Nothing where the record is not one.
+void print_record(const Json& record) {
+  const auto text = [](const Json& object, const char* key) {
+    const bool there = object.is_object() && object.contains(key) && object[key].is_string();
+    return there ? object[key].get<std::string>() : std::string();
+  };
+  if (const std::string table = text(record, "table"); !table.empty()) {
+    print_line("fitted to " + table);
+  }
+  const Json result = record.is_object() ? record.value("result", Json()) : Json();
+  if (const std::string verdict = text(result, "verdict"); !verdict.empty()) {
+    print_line("verdict: " + verdict);
+  }
+  const Json settings = record.is_object() ? record.value("settings", Json()) : Json();
+  if (!settings.is_object()) return;
+  print_line("settings that are not the default:");
+  for (const auto& [key, setting] : settings.items()) {
+    if (setting.is_object() && setting.value("default", Json(true)) == Json(false)) {
+      print_line(fmt::format("  {} = {}", key, text(setting, "value")));
+    }
+  }
+}
+
 void run_inspect(const std::string& path, const Globals& globals) {
   const auto density = TabularDensity<float>::load(path);
   const std::string main = describe(density.main());
@@ -82,18 +105,7 @@ void run_inspect(const std::string& path, const Globals& globals) {
   print_line("columns:");
   for (const ColumnInfo& column : density.schema().columns()) print_line(column_line(column));
   for (const std::string& note : density.schema().notes()) print_line("note: " + note);
-  if (!record.is_object()) return;
-  if (record.contains("table")) print_line("fitted to " + record["table"].get<std::string>());
-  if (record.contains("result") && record["result"].contains("verdict")) {
-    print_line("verdict: " + record["result"]["verdict"].get<std::string>());
-  }
-  if (!record.contains("settings")) return;
-  print_line("settings that are not the default:");
-  for (const auto& [key, value] : record["settings"].items()) {
-    if (value.is_object() && value.contains("default") && value["default"] == false) {
-      print_line(fmt::format("  {} = {}", key, value.value("value", "")));
-    }
-  }
+  print_record(record);
 }
 
 }  // namespace

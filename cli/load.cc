@@ -1,6 +1,9 @@
 #include "cli/load.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
+#include <map>
 
 #include "jeffreys/input_error.h"
 
@@ -25,6 +28,21 @@ Table read_table_for(const std::string& path, const Schema& schema) {
   return read_table(path, options);
 }
 
+Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
+  std::map<std::string, std::string> given;
+  for (const std::string& item : items) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw UsageError(fmt::format("--given: expected COLUMN=VALUE, got '{}'", item));
+    }
+    if (!given.emplace(item.substr(0, equals), item.substr(equals + 1)).second) {
+      throw UsageError(fmt::format("--given: column '{}' is given twice", item.substr(0, equals)));
+    }
+  }
+  if (schema.context_features() > 0 || !given.empty()) return schema.encode_conditions(given);
+  return {};
+}
+
 void add_from(CLI::App& command, std::string& target) {
   command
       .add_option("--from", target,
@@ -32,9 +50,43 @@ void add_from(CLI::App& command, std::string& target) {
       ->check(CLI::IsMember({"main", "proxy"}));
 }
 
-void write_result(const Table& table, const std::string& path) {
+namespace {
+
+Json as_json(const Table& table) {
+  Json json = Json::object();
+  for (const Column& column : table.columns) {
+    Json& cells = json[column.name] = Json::array();
+    for (std::size_t i = 0; i < column.rows(); ++i) {
+      if (column.missing(i)) {
+        cells.push_back(nullptr);
+      } else if (column.is_text()) {
+        cells.push_back(column.text(i));
+      } else {
+        cells.push_back(number(column.numbers[i]));
+      }
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
+void announce(const std::string& path, const Globals& globals) {
+  if (globals.json) {
+    print_json({{"output", path}});
+  } else {
+    say(globals, path);
+  }
+}
+
+void write_result(const Table& table, const std::string& path, const Globals& globals) {
   if (!path.empty() && path != "-") {
     write_table(path, table);
+    announce(path, globals);
+    return;
+  }
+  if (globals.json) {
+    print_line(as_json(table).dump());
     return;
   }
   const auto fail = [] {

@@ -1,8 +1,8 @@
 // Models and tables as the commands get them.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "jeffreys/data/table_file.h"
@@ -20,7 +20,15 @@ Table read_table_for(const std::string& path, const Schema& schema);
 // Adds --from.
 void add_from(CLI::App& command, std::string& target);
 
-// A table on standard output ("" or "-") or in a file.
-void write_result(const Table& table, const std::string& path);
+// The condition columns of --given COLUMN=VALUE,... as [1, context features]; nothing for a model
+// without conditions. UsageError for a column given twice, or for a model that has none.
+Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema);
+
+// A table in a file, or ("" or "-") on standard output: as CSV, or with --json as an object of
+// columns.
+void write_result(const Table& table, const std::string& path, const Globals& globals);
+
+// Says which file was written: in words, or with --json as {"output": path}.
+void announce(const std::string& path, const Globals& globals);
 
 }  // namespace jeffreys::cli

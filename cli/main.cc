@@ -40,14 +40,25 @@ int run(int argc, char** argv) {
   add_zuko(app, globals);
   add_demo(app, globals);
   add_completion(app, globals);
-  app.add_subcommand("version", "The version of this program")->callback([] {
-    print_line(std::string("jeffreys ") + kVersion);
+  app.add_subcommand("version", "The version of this program")->callback([&globals] {
+    if (globals.json) {
+      print_json({{"version", kVersion}});
+    } else {
+      print_line(std::string("jeffreys ") + kVersion);
+    }
   });
   try {
     app.parse(argc, argv);
     return static_cast<int>(globals.exit_code);
   } catch (const CLI::Success& success) {
     return app.exit(success);
+  } catch (const CLI::RequiredError& error) {
+    // The parser says only that a command is missing, not that it did not know a word.
+    const std::string word = argc > 1 ? argv[1] : "";
+    const bool unknown = app.get_subcommands().empty() && !word.empty() && word[0] != '-';
+    return fail(ExitCode::usage, fmt::format("{}\nTry --help for more.",
+                                             unknown ? fmt::format("there is no command '{}'", word)
+                                                     : error.what()));
   } catch (const CLI::ParseError& error) {
     return fail(ExitCode::usage, fmt::format("{}\nTry --help for more.", error.what()));
   } catch (const UsageError& error) {

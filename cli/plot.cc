@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "cli/load.h"
 #include "cli/plotting.h"
@@ -41,19 +40,6 @@ std::vector<std::string> drawn_columns(const PlotArguments& a, const Schema& sch
   return a.columns;
 }
 
-Matrix<double> given_context(const PlotArguments& a, const Schema& schema) {
-  if (schema.context_features() == 0) return {};
-  std::map<std::string, std::string> given;
-  for (const std::string& item : a.given) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos) {
-      throw UsageError(fmt::format("--given: expected COLUMN=VALUE, got '{}'", item));
-    }
-    given[item.substr(0, equals)] = item.substr(equals + 1);
-  }
-  return schema.encode_conditions(given);
-}
-
 // A column as numbers to draw; labels as their places.
 Vector<double> column_numbers(const Table& table, const std::string& name) {
   const Column* column = table.find(name);
@@ -88,10 +74,10 @@ void run_plot(const PlotArguments& a, const Globals& globals) {
       !a.output.empty() ? a.output : a.model + (a.training ? ".training.png" : ".png");
   if (a.training) {
     draw_training_of(density, output);
-    say(globals, output);
+    announce(output, globals);
     return;
   }
-  const Matrix<double> context = given_context(a, density.schema());
+  const Matrix<double> context = read_given(a.given, density.schema());
   std::optional<Table> table;
   if (!a.table.empty()) {
     table = read_table_for(a.table, density.schema());
@@ -108,7 +94,7 @@ void run_plot(const PlotArguments& a, const Globals& globals) {
         columns_of(samples, names),
         names.size() < features ? fmt::format("{} of {} columns", names.size(), features) : "");
   }
-  say(globals, output);
+  announce(output, globals);
 }
 
 }  // namespace

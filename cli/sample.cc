@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <map>
-
 #include "cli/load.h"
 #include "jeffreys/input_error.h"
 
@@ -18,24 +16,13 @@ struct SampleArguments {
   std::uint64_t seed = 0;
 };
 
-std::map<std::string, std::string> parse_given(const std::vector<std::string>& items) {
-  std::map<std::string, std::string> given;
-  for (const std::string& item : items) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw UsageError(fmt::format("--given: expected COLUMN=VALUE, got '{}'", item));
-    }
-    if (!given.emplace(item.substr(0, equals), item.substr(equals + 1)).second) {
-      throw UsageError(fmt::format("--given: column '{}' is given twice", item.substr(0, equals)));
-    }
-  }
-  return given;
-}
-
 // [rows or 1, context features]; with a file, n samples for each of its rows.
 Matrix<double> conditions(const SampleArguments& a, const Schema& schema) {
   if (!a.given_file.empty()) {
     if (!a.given.empty()) throw UsageError("--given and --given-file exclude each other");
+    if (schema.context_features() == 0) {
+      throw UsageError("--given-file: this model has no condition columns");
+    }
     const Matrix<double> each = schema.encode_conditions(read_table_for(a.given_file, schema));
     Matrix<double> repeated(each.rows() * a.rows, each.cols());
     for (Eigen::Index i = 0; i < each.rows(); ++i) {
@@ -43,8 +30,7 @@ Matrix<double> conditions(const SampleArguments& a, const Schema& schema) {
     }
     return repeated;
   }
-  if (schema.context_features() == 0 && a.given.empty()) return {};
-  return schema.encode_conditions(parse_given(a.given));
+  return read_given(a.given, schema);
 }
 
 void run_sample(const SampleArguments& a, const Globals& globals) {
@@ -59,7 +45,7 @@ void run_sample(const SampleArguments& a, const Globals& globals) {
                     100 * samples.acceptance_rate,
                     samples.acceptance_rate < 0.2 ? " (few: do not trust these rows)" : ""));
   }
-  write_result(samples.table, a.output);
+  write_result(samples.table, a.output, globals);
 }
 
 }  // namespace
@@ -75,7 +61,8 @@ void add_sample(CLI::App& app, Globals& globals) {
       ->delimiter(',');
   command->add_option("--given-file", a->given_file, "Table with the condition columns");
   add_from(*command, a->from);
-  command->add_option("--seed", a->seed, "The same seed gives the same rows (default 0)");
+  command->add_option("--seed", a->seed, "The same seed gives the same rows (default 0)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
   command->footer(
       "Examples:\n"

@@ -78,10 +78,12 @@ std::string summary_text(const PreparedTable& table, const FitOptions& options, 
   lines.push_back(model_line("main", report.main, report.chosen == From::main));
   if (report.proxy) {
     lines.push_back(model_line("proxy", *report.proxy, report.chosen == From::proxy));
-    lines.push_back(
-        fmt::format("balance {:.2f} (1: forward KL alone, 0: reverse KL alone), residual of the "
-                    "multipliers {:.2g}",
-                    report.balance, report.residual));
+    if (!std::isnan(report.balance)) {
+      lines.push_back(
+          fmt::format("balance {:.2f} (1: forward KL alone, 0: reverse KL alone), residual of the "
+                      "multipliers {:.2g}",
+                      report.balance, report.residual));
+    }
   }
   if (report.proxy && options.proxy == ProxyKind::energy) {
     lines.push_back(fmt::format("effective sample size {:.1f} %, Pareto k {:.2f}, log zeta {:.3f}",

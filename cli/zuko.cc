@@ -30,6 +30,7 @@ void run_export(const ZukoArguments& a, const Globals& globals) {
       from == From::main ? &density.main() : std::get_if<SplineFlow<float>>(&*density.proxy());
   if (flow == nullptr) throw UsageError("--from proxy: the proxy is an energy model, not a flow");
   export_zuko(*flow, a.output);
+  if (globals.json) print_json({{"output", a.output}});
   say(globals,
       fmt::format("{}: the {} flow, on standardised columns (`jeffreys inspect` shows means "
                   "and scales with --json)",

@@ -21,6 +21,8 @@ function(jeffreys_set_compile_options target)
   # No -ffast-math: NaN in a row has to reach that row's result.
   target_compile_options(${target} PRIVATE
     -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    # GCC 12 warns without cause about std::string + std::string (GCC bug 105651).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<BOOL:${JEFFREYS_WARNINGS_AS_ERRORS}>:-Werror>)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()

@@ -1,4 +1,5 @@
-# `cmake --build --preset release --target tidy`: clang-tidy on what has changed since it last passed.
+# `cmake --preset tidy && cmake --build --preset tidy --target tidy`: clang-tidy on what has changed
+# since it last passed.
 # Not on the kernels: with Highway's headers, once for every instruction set, they take too long.
 find_program(JEFFREYS_CLANG_TIDY clang-tidy-16)
 mark_as_advanced(JEFFREYS_CLANG_TIDY)
@@ -6,8 +7,9 @@ if(NOT JEFFREYS_CLANG_TIDY)
   return()
 endif()
 
-file(GLOB_RECURSE private_headers CONFIGURE_DEPENDS src/*.h)
-set(tidy_sources ${sources})
+file(GLOB_RECURSE private_headers CONFIGURE_DEPENDS src/*.h cli/*.h)
+file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.cc)
+set(tidy_sources ${sources} ${cli_sources})
 list(REMOVE_ITEM tidy_sources ${kernels_sources})
 foreach(source IN LISTS tidy_sources)
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})

@@ -14,16 +14,18 @@ MetropolisResult<T> independence_metropolis(const UnnormalizedDensity<T>& target
                                             const Density<T>& proposal, Eigen::Index rows,
                                             const MatrixView<T>& context, int proposals,
                                             const RandomStream& stream) {
-  if (proposals < 1) throw std::invalid_argument("proposals: expected at least 1");
+  if (proposals < 1 || proposals >= 1 << 28) {
+    throw std::invalid_argument("proposals: expected 1 to 2^28 - 1");
+  }
   MetropolisResult<T> result;
   Vector<double> log_weight;  // of each chain's state
   Samples<T> drawn;
   std::vector<double> uniforms(static_cast<std::size_t>(rows));
   std::int64_t accepted = 0;
   for (int step = 0; step <= proposals; ++step) {
-    // Iterations of one stream lie apart by its own iteration in the upper bits.
-    const RandomStream own{stream.seed ^ (stream.iteration << 20), stream.purpose,
-                           static_cast<std::uint64_t>(step)};
+    // 2^28 proposals in the lower bits, the stream's own iteration above them.
+    const RandomStream own{stream.seed, stream.purpose,
+                           (stream.iteration << 28) | static_cast<std::uint64_t>(step)};
     proposal.sample(rows, context, own, drawn);
     const Vector<T> f = target.log_unnormalized(drawn.x, context);
     const Vector<double> proposed = (f - drawn.log_prob).template cast<double>();

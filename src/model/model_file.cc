@@ -1,32 +1,18 @@
 #include "jeffreys/model/model_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "jeffreys/input_error.h"
 #include "jeffreys/storage/safetensors.h"
+#include "model/model_reader.h"
 
 namespace jeffreys {
 namespace {
 
-using Json = nlohmann::json;
 using storage::Array;
 using storage::TensorFile;
-
-constexpr const char* kVersionKey = "jeffreys.format_version";
-constexpr const char* kArchitectureKey = "jeffreys.architecture";
-constexpr std::string_view kReserved = "jeffreys.";
-
-// An archive's architecture is {"models": {NAME: architecture}}; its tensors are called
-// "models.NAME.TENSOR" and "arrays.NAME".
-constexpr const char* kModels = "models";
-constexpr std::string_view kArrayPrefix = "arrays.";
-
-std::string model_prefix(const std::string& name) { return fmt::format("models.{}.", name); }
 
 constexpr const char* kSplineFlow = "spline_flow";
 constexpr const char* kResidualEnergy = "residual_energy";
@@ -106,160 +92,8 @@ void save_one(const Model& model, const std::filesystem::path& path,
   storage::write_safetensors(path, file);
 }
 
-// Reads the architecture and the tensors of a file, with errors that name it.
-class Reader {
- public:
-  explicit Reader(const std::filesystem::path& path)
-      : path_(path.string()), file_(storage::read_safetensors(path)) {
-    const auto version = file_.metadata.find(kVersionKey);
-    const auto architecture = file_.metadata.find(kArchitectureKey);
-    if (version == file_.metadata.end() || architecture == file_.metadata.end()) {
-      fail("a safetensors file, but not a model that jeffreys saved (no 'jeffreys.*' metadata)");
-    }
-    if (version->second != std::to_string(kModelFormatVersion)) {
-      fail(
-          fmt::format("model format version {}, but this program reads version {}: use the program "
-                      "that wrote it, or a newer one",
-                      version->second, kModelFormatVersion));
-    }
-    architecture_ = Json::parse(architecture->second, nullptr, false);
-    if (!architecture_.is_object()) fail("metadata 'jeffreys.architecture' is not a JSON object");
-  }
-
-  [[noreturn]] void fail(const std::string& problem) const { throw InputError(path_, problem); }
-
-  [[nodiscard]] bool is_archive() const { return architecture_.contains(kModels); }
-
-  // The architectures of an archive's models by name.
-  [[nodiscard]] Json models() const {
-    const Json& all = field(kModels);
-    if (!all.is_object()) fail("architecture field 'models': expected a JSON object");
-    for (const Json& model : all) {
-      if (!model.is_object()) fail("architecture field 'models': expected JSON objects in it");
-    }
-    return all;
-  }
-
-  // From here on fields and tensors are those of this model of an archive.
-  void enter(const std::string& name, Json architecture) {
-    prefix_ = model_prefix(name);
-    architecture_ = std::move(architecture);
-  }
-
-  [[nodiscard]] storage::Arrays take_arrays() {
-    storage::Arrays arrays;
-    std::erase_if(file_.tensors, [&](auto& entry) {
-      if (!entry.first.starts_with(kArrayPrefix)) return false;
-      arrays[entry.first.substr(kArrayPrefix.size())] = std::move(entry.second);
-      return true;
-    });
-    return arrays;
-  }
-
-  [[nodiscard]] std::string model() const {
-    const Json& value = field("model");
-    if (!value.is_string()) fail("architecture field 'model': expected a string");
-    return value.get<std::string>();
-  }
-
-  [[nodiscard]] Eigen::Index integer(const char* name) const { return integer(name, field(name)); }
-
-  [[nodiscard]] double number(const char* name) const {
-    const Json& value = field(name);
-    if (!value.is_number()) fail(fmt::format("architecture field '{}': expected a number", name));
-    return value.get<double>();
-  }
-
-  [[nodiscard]] std::vector<std::int64_t> integers(const char* name) const {
-    return integers(name, field(name));
-  }
-
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> integer_lists(const char* name) const {
-    const Json& value = field(name);
-    if (!value.is_array()) fail(fmt::format("architecture field '{}': expected a list", name));
-    std::vector<std::vector<std::int64_t>> lists;
-    for (const Json& list : value) lists.push_back(integers(name, list));
-    return lists;
-  }
-
-  // A model of the size that the architecture claims is built only if the file holds that much.
-  void expect_parameters(double claimed) const {
-    double held = 0;
-    for (const auto& [name, tensor] : file_.tensors) held += static_cast<double>(tensor.size());
-    if (!(claimed <= held)) {
-      fail(
-          fmt::format("the architecture has at least {:.0f} parameters, the file holds {:.0f}: "
-                      "damaged, or not written by jeffreys",
-                      claimed, held));
-    }
-  }
-
-  template <typename T>
-  [[nodiscard]] std::vector<T> read(const ParameterLayout& layout) {
-    std::vector<T> flat(layout.size());
-    for (const ParameterBlock& block : layout.blocks()) {
-      const auto found = file_.tensors.find(prefix_ + block.name);
-      if (found == file_.tensors.end()) fail(fmt::format("tensor '{}' is missing", block.name));
-      const Array& tensor = found->second;
-      if (tensor.dtype != storage::Dtype::f32 && tensor.dtype != storage::Dtype::f64) {
-        fail(fmt::format("tensor '{}': expected f32 or f64, got {}", block.name,
-                         storage::dtype_name(tensor.dtype)));
-      }
-      if (tensor.shape != block.shape) {
-        fail(fmt::format("tensor '{}': expected shape ({}), got ({})", block.name,
-                         fmt::join(block.shape, ", "), fmt::join(tensor.shape, ", ")));
-      }
-      const std::vector<T> values = tensor.template values<T>();
-      std::copy(values.begin(), values.end(),
-                flat.begin() + static_cast<std::ptrdiff_t>(block.offset));
-      file_.tensors.erase(found);
-    }
-    return flat;
-  }
-
-  void expect_nothing_left() const {
-    if (!file_.tensors.empty()) {
-      fail(fmt::format("tensor '{}' does not belong to the architecture",
-                       file_.tensors.begin()->first));
-    }
-  }
-
-  [[nodiscard]] ModelMetadata metadata() const {
-    ModelMetadata own = file_.metadata;
-    std::erase_if(own, [](const auto& entry) { return entry.first.starts_with(kReserved); });
-    return own;
-  }
-
- private:
-  [[nodiscard]] const Json& field(const char* name) const {
-    const auto found = architecture_.find(name);
-    if (found == architecture_.end()) fail(fmt::format("architecture field '{}' is missing", name));
-    return *found;
-  }
-
-  [[nodiscard]] std::int64_t integer(const char* name, const Json& value) const {
-    if (!value.is_number_integer() ||
-        (value.is_number_unsigned() && value.get<std::uint64_t>() >> 62)) {
-      fail(fmt::format("architecture field '{}': expected integers", name));
-    }
-    return value.get<std::int64_t>();
-  }
-
-  [[nodiscard]] std::vector<std::int64_t> integers(const char* name, const Json& value) const {
-    if (!value.is_array()) fail(fmt::format("architecture field '{}': expected a list", name));
-    std::vector<std::int64_t> items;
-    for (const Json& item : value) items.push_back(integer(name, item));
-    return items;
-  }
-
-  std::string path_;
-  std::string prefix_;
-  TensorFile file_;
-  Json architecture_;
-};
-
 template <typename T>
-void take_parameters(Reader& reader, UnnormalizedDensity<T>& model) {
+void take_parameters(ModelReader& reader, UnnormalizedDensity<T>& model) {
   const std::vector<T> values = reader.read<T>(model.layout());
   model.edit_parameters([&](std::span<T> parameters) {
     std::copy(values.begin(), values.end(), parameters.begin());
@@ -267,7 +101,7 @@ void take_parameters(Reader& reader, UnnormalizedDensity<T>& model) {
 }
 
 template <typename T>
-SplineFlow<T> read_flow(Reader& reader) {
+SplineFlow<T> read_flow(ModelReader& reader) {
   SplineFlowOptions o{.features = reader.integer("features"),
                       .context_features = reader.integer("context_features"),
                       .transforms = reader.integer("transforms"),
@@ -295,13 +129,13 @@ SplineFlow<T> read_flow(Reader& reader) {
 }
 
 template <typename T, typename Energy>
-void take_energy(Reader& reader, Energy& model) {
+void take_energy(ModelReader& reader, Energy& model) {
   take_parameters<T>(reader, model);
   model.set_spectral_vectors(reader.read<T>(model.spectral_layout()));
 }
 
 template <typename T>
-ResidualEnergy<T> read_residual(Reader& reader) {
+ResidualEnergy<T> read_residual(ModelReader& reader) {
   const ResidualEnergyOptions o{.features = reader.integer("features"),
                                 .hidden = reader.integer("hidden"),
                                 .blocks = reader.integer("blocks"),
@@ -316,7 +150,7 @@ ResidualEnergy<T> read_residual(Reader& reader) {
 }
 
 template <typename T>
-FilmEnergy<T> read_film(Reader& reader) {
+FilmEnergy<T> read_film(ModelReader& reader) {
   const FilmEnergyOptions o{.features = reader.integer("features"),
                             .context_features = reader.integer("context_features"),
                             .hidden = reader.integer("hidden"),
@@ -333,7 +167,7 @@ FilmEnergy<T> read_film(Reader& reader) {
 }
 
 template <typename T>
-AnyModel<T> read_any(Reader& reader) {
+AnyModel<T> read_any(ModelReader& reader) {
   const std::string name = reader.model();
   if (name == kSplineFlow) return read_flow<T>(reader);
   if (name == kResidualEnergy) return read_residual<T>(reader);
@@ -364,7 +198,7 @@ void save_model(const FilmEnergy<T>& model, const std::filesystem::path& path,
 
 template <typename T>
 LoadedModel<T> load_model(const std::filesystem::path& path) {
-  Reader reader(path);
+  ModelReader reader(path);
   if (reader.is_archive()) reader.fail("holds several models, expected one");
   try {
     AnyModel<T> model = read_any<T>(reader);
@@ -393,7 +227,7 @@ void save_archive(const ModelArchive<T>& archive, const std::filesystem::path& p
 
 template <typename T>
 ModelArchive<T> load_archive(const std::filesystem::path& path) {
-  Reader reader(path);
+  ModelReader reader(path);
   try {
     ModelArchive<T> archive;
     if (reader.is_archive()) {

@@ -101,7 +101,9 @@ void warn_about_training(const TrainResult& training, FitReport& report) {
   const std::int64_t best = std::max(training.main.iteration, training.proxy.iteration);
   if (training.stop_reason == StopReason::finished && best > 0 &&
       static_cast<double>(best) > 0.98 * static_cast<double>(training.iterations)) {
-    warnings.push_back("the best state was among the last: more iterations may improve it");
+    warnings.push_back(
+        fmt::format("the best state was among the last of {} iterations: more may improve it",
+                    training.iterations));
   }
 }
 
@@ -109,7 +111,9 @@ void warn_about_fit(const PreparedTable& table, const FitOptions& options, FitRe
   auto& warnings = report.warnings;
   const ModelReport& chosen = report.chosen == From::main ? report.main : *report.proxy;
   if (chosen.held_out.rows == 0) {
-    warnings.emplace_back("nothing was held out: how well the model fits new rows is not known");
+    warnings.push_back(fmt::format(
+        "nothing was held out of {} rows: how well the model fits new ones is not known",
+        table.rows()));
   } else if (chosen.held_out.rows < kFewHeldOut) {
     warnings.push_back(fmt::format("only {} rows were held out: their NLL is uncertain by {:.2g}",
                                    chosen.held_out.rows, chosen.held_out.standard_error));

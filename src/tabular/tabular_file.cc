@@ -1,7 +1,8 @@
 // A TabularDensity on disk: a model archive with the schema in its metadata.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <cmath>
+#include <stdexcept>
 
 #include "jeffreys/input_error.h"
 #include "jeffreys/tabular/tabular_density.h"
@@ -16,6 +17,21 @@ constexpr const char* kChosen = "chosen";
 constexpr const char* kLogZeta = "log_zeta";
 constexpr const char* kHistory = "history";
 constexpr const char* kEvaluations = "evaluations";
+
+From read_choice(const std::string& text) {
+  if (text == "main") return From::main;
+  if (text == "proxy") return From::proxy;
+  throw std::invalid_argument(fmt::format("chosen: expected main or proxy, got '{}'", text));
+}
+
+double read_finite(const std::string& text) {
+  std::size_t end = 0;
+  const double value = std::stod(text, &end);
+  if (end != text.size() || !std::isfinite(value)) {
+    throw std::invalid_argument(fmt::format("log_zeta: expected a finite number, got '{}'", text));
+  }
+  return value;
+}
 
 template <typename Record, typename Read>
 std::vector<Record> read_records(const storage::Arrays& arrays, const char* name,
@@ -57,20 +73,24 @@ TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path& path) {
   const auto main = archive.models.find("main");
   auto* flow = main == archive.models.end() ? nullptr : std::get_if<SplineFlow<T>>(&main->second);
   if (flow == nullptr) fail("holds no spline flow as its main model: fit one with `jeffreys fit`");
-  const std::string schema = entry(kSchema);
+  const std::string schema_text = entry(kSchema);
   std::optional<AnyModel<T>> proxy;
   if (const auto found = archive.models.find("proxy"); found != archive.models.end()) {
     proxy = std::move(found->second);
   }
   try {
-    TabularDensity density(
-        schema.empty() ? Schema::identity(static_cast<std::size_t>(flow->features()),
-                                          static_cast<std::size_t>(flow->context_features()))
-                       : Schema::from_json(schema, file),
-        std::move(*flow), std::move(proxy));
+    Schema schema = schema_text.empty()
+                        ? Schema::identity(static_cast<std::size_t>(flow->features()),
+                                           static_cast<std::size_t>(flow->context_features()))
+                        : Schema::from_json(schema_text, file);
+    TabularDensity density(std::move(schema), std::move(*flow), std::move(proxy));
     density.record = entry(kRecord);
-    if (entry(kChosen) == "proxy") density.choose(From::proxy);
-    if (!entry(kLogZeta).empty()) density.log_zeta_ = std::stod(entry(kLogZeta));
+    if (const std::string chosen = entry(kChosen); !chosen.empty()) {
+      density.choose(read_choice(chosen));
+    }
+    if (const std::string text = entry(kLogZeta); !text.empty()) {
+      density.log_zeta_ = read_finite(text);
+    }
     density.history = read_records<StepRecord>(archive.arrays, kHistory, file, to_step_records);
     density.evaluations =
         read_records<Evaluation>(archive.arrays, kEvaluations, file, to_evaluations);

@@ -191,8 +191,7 @@ template <typename T>
 void TrainingRun<T>::resume(const std::filesystem::path& path) {
   const TensorFile file = storage::read_safetensors(path);
   const auto fail = [&](const std::string& problem) {
-    throw InputError(path.string(),
-                     fmt::format("{}: delete it, or start without --resume", problem));
+    throw InputError(path.string(), fmt::format("{}: delete it to start anew", problem));
   };
   const auto entry = [&](const char* key) {
     const auto found = file.metadata.find(key);

@@ -86,8 +86,8 @@ struct TrainOptions {
   ZetaOptions zeta = {};
   std::int64_t warm_start = 0;  // steps that bring f close to log p before training begins
 
-  double noise = 0.1;            // mle_noise: standard deviation
-  double entropy_weight = 0.01;  // mle_entropy
+  double noise = 0.1;           // mle_noise: standard deviation
+  double entropy_weight = 0.1;  // mle_entropy
 
   ValidationOptions validation = {};
   CheckpointOptions checkpoint = {};

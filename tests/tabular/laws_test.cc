@@ -1,0 +1,144 @@
+// A fitted density is one: it integrates to 1 in the table's units, and its samples follow it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tabular/small_fits.h"
+
+namespace jeffreys::testing {
+namespace {
+
+constexpr int kCells = 400;
+constexpr double kHeightFrom = 50;
+constexpr double kHeightTo = 330;
+
+// Midpoints of cells over (0, 1) x (50, 330).
+Table grid() {
+  std::vector<double> share;
+  std::vector<double> height;
+  for (int i = 0; i < kCells; ++i) {
+    for (int j = 0; j < kCells; ++j) {
+      share.push_back((i + 0.5) / kCells);
+      height.push_back(kHeightFrom + (kHeightTo - kHeightFrom) * (j + 0.5) / kCells);
+    }
+  }
+  return TableMaker().numbers("share", share).numbers("height", height).table();
+}
+constexpr double kCellArea = (kHeightTo - kHeightFrom) / kCells / kCells;
+
+struct Mean {
+  double value = 0;
+  double standard_error = 0;
+};
+Mean mean_of(const Vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = values.mean();
+  return {mean, std::sqrt((values.array() - mean).square().sum() / (count - 1) / count)};
+}
+
+class Laws : public ::testing::Test {
+ protected:
+  static const Fit& flow_fit() {
+    static const Fit made = fit_table(plane_table(), small_fit_options(150));
+    return made;
+  }
+};
+
+TEST_F(Laws, DensitiesIntegrateToOne) {
+  for (const From from : {From::main, From::proxy}) {
+    const Vector<double> log_prob = flow_fit().density.log_prob(grid(), from).log_prob;
+    EXPECT_NEAR(log_prob.array().exp().sum() * kCellArea, 1, 5e-3);
+  }
+}
+
+TEST_F(Laws, EnergiesIntegrateToOneOnceNormalised) {
+  FitOptions options = small_fit_options(400);
+  options.proxy = ProxyKind::energy;
+  const Fit made = fit_table(plane_table(), options);
+  const double share = made.report.importance.effective_sample_size;
+  ASSERT_GT(share, 0.02);
+  // log zeta comes from 20000 samples with this share of effective ones.
+  const double standard_error = std::sqrt((1 / share - 1) / 20000);
+  const Vector<double> log_prob = made.density.log_prob(grid(), From::proxy).log_prob;
+  EXPECT_NEAR(log_prob.array().exp().sum() * kCellArea, 1, 5 * standard_error + 1e-2);
+}
+
+TEST_F(Laws, ConditionalDensitiesIntegrateToOneForEveryCondition) {
+  FitOptions options = small_fit_options(100);
+  options.schema.condition = {"height"};
+  const Fit made = fit_table(plane_table(), options);
+  for (const double height : {150.0, 172.0, 200.0}) {
+    std::vector<double> share;
+    for (int i = 0; i < 4000; ++i) share.push_back((i + 0.5) / 4000);
+    const Table line = TableMaker()
+                           .numbers("share", share)
+                           .numbers("height", std::vector<double>(share.size(), height))
+                           .table();
+    for (const From from : {From::main, From::proxy}) {
+      const Vector<double> log_prob = made.density.log_prob(line, from).log_prob;
+      EXPECT_NEAR(log_prob.array().exp().mean(), 1, 5e-3);
+    }
+  }
+}
+
+TEST_F(Laws, SamplesHaveTheEntropyOfTheDensity) {
+  const Table cells = grid();
+  for (const From from : {From::main, From::proxy}) {
+    const Eigen::ArrayXd log_prob = flow_fit().density.log_prob(cells, from).log_prob.array();
+    const double expected = (log_prob.exp() * log_prob).sum() * kCellArea;
+    const Table samples = flow_fit().density.sample(20000, 7, Matrix<double>(), from).table;
+    const Mean mean = mean_of(flow_fit().density.log_prob(samples, from).log_prob);
+    EXPECT_NEAR(mean.value, expected, 5 * mean.standard_error + 5e-3);
+  }
+}
+
+TEST_F(Laws, RatiosOfDensitiesHaveMeanOneUnderSamples) {
+  for (const From from : {From::main, From::proxy}) {
+    const From other = from == From::main ? From::proxy : From::main;
+    const Table samples = flow_fit().density.sample(20000, 8, Matrix<double>(), from).table;
+    const Vector<double> ratio = (flow_fit().density.log_prob(samples, other).log_prob -
+                                  flow_fit().density.log_prob(samples, from).log_prob)
+                                     .array()
+                                     .exp();
+    const Mean mean = mean_of(ratio);
+    EXPECT_NEAR(mean.value, 1, 5 * mean.standard_error);
+    EXPECT_LT(mean.standard_error, 0.05);
+  }
+}
+
+TEST_F(Laws, UnitsShiftTheLogDensity) {
+  Table scaled = plane_table();
+  for (double& height : scaled.columns[1].numbers) height *= 1000;
+  const Fit made = fit_table(scaled, small_fit_options(150));
+  const Vector<double> before = flow_fit().density.log_prob(plane_table(), From::main).log_prob;
+  const Vector<double> after = made.density.log_prob(scaled, From::main).log_prob;
+  EXPECT_LT((after - (before.array() - std::log(1000.0)).matrix()).cwiseAbs().maxCoeff(), 1e-3);
+}
+
+TEST_F(Laws, FitDoesNotDependOnThreads) {
+  const FitOptions options = small_fit_options(20);
+  const PreparedTable table = prepare(plane_table(), options);
+  const Fit one = fit(table, options, 1);
+  const Fit three = fit(table, options, 3);
+  EXPECT_EQ(one.density.log_prob(plane_table()).log_prob,
+            three.density.log_prob(plane_table()).log_prob);
+  EXPECT_THROW((void)fit(table, options, 0), std::invalid_argument);
+}
+
+TEST_F(Laws, ReportAgreesWithTheDensity) {
+  const FitOptions options = small_fit_options(40);
+  const PreparedTable table = prepare(plane_table(), options);
+  const Fit made = fit(table, options);
+  const double all = -made.density.log_prob(plane_table(), From::main).log_prob.mean();
+  const FitReport& report = made.report;
+  EXPECT_EQ(report.main.training.rows + report.main.held_out.rows, 200u);
+  EXPECT_NEAR((report.main.training.nll * static_cast<double>(report.main.training.rows) +
+               report.main.held_out.nll * static_cast<double>(report.main.held_out.rows)) /
+                  200,
+              all, 1e-5);
+  EXPECT_EQ(made.density.chosen(), report.chosen);
+  EXPECT_FALSE(report.verdict.empty());
+}
+
+}  // namespace
+}  // namespace jeffreys::testing
