@@ -22,7 +22,7 @@ struct DemoArguments {
   std::int64_t iterations = 0;
 };
 
-Table as_table(const Matrix<double>& points, const std::string& name) {
+Table points_table(const Matrix<double>& points, const std::string& name) {
   Table table;
   table.source = name;
   for (Eigen::Index k = 0; k < points.cols(); ++k) {
@@ -55,8 +55,8 @@ MeanNll test_nll(const TabularDensity<float>& density, const Table& test, From f
 
 void run_demo(const DemoArguments& a, const Globals& globals) {
   const auto source = make_source(a.source);
-  const Table training = as_table(source->sample(a.rows, a.seed, 0), a.source);
-  const Table test = as_table(source->sample(kTestRows, a.seed, 1), a.source);
+  const Table training = points_table(source->sample(a.rows, a.seed, 0), a.source);
+  const Table test = points_table(source->sample(kTestRows, a.seed, 1), a.source);
   say(globals,
       fmt::format("{} rows from the source '{}', whose density is known; tested on {} others",
                   a.rows, a.source, kTestRows));

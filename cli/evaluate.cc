@@ -8,7 +8,7 @@
 namespace jeffreys::cli {
 namespace {
 
-constexpr Eigen::Index kSamples = 10000;
+constexpr Eigen::Index kReverseSamples = 10000;
 
 struct EvaluateArguments {
   std::string model;
@@ -23,7 +23,7 @@ struct Reverse {
 };
 
 Reverse reverse_kl(const TabularDensity<float>& density) {
-  const Samples<float> samples = density.main().sample(kSamples, {0, 0x110, 0});
+  const Samples<float> samples = density.main().sample(kReverseSamples, {0, 0x110, 0});
   const Matrix<double> x = samples.x.cast<double>();
   const Vector<double> main = samples.log_prob.cast<double>();
   const Vector<double> proxy = density.log_prob(x, Matrix<double>(), From::proxy);
@@ -58,11 +58,11 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
     const Reverse reverse = reverse_kl(density);
     json["reverse_kl"] = {{"kl", number(reverse.kl)},
                           {"standard_error", number(reverse.standard_error)},
-                          {"samples", kSamples}};
+                          {"samples", kReverseSamples}};
     json["effective_sample_size"] = number(reverse.importance.effective_sample_size);
     json["pareto_k"] = number(reverse.importance.pareto_k);
     lines.push_back(fmt::format("KL(main || proxy) {:.4f} +- {:.4f}, from {} samples of main",
-                                reverse.kl, reverse.standard_error, kSamples));
+                                reverse.kl, reverse.standard_error, kReverseSamples));
     lines.push_back(fmt::format("effective sample size {:.1f} %, Pareto k {:.2f}",
                                 100 * reverse.importance.effective_sample_size,
                                 reverse.importance.pareto_k));

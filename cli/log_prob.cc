@@ -17,7 +17,7 @@ struct LogProbArguments {
 };
 
 // One row for each row of the table, in its order; rows with missing values have an empty cell.
-Table as_table(const TableLogProb& result, std::size_t rows) {
+Table scores_table(const TableLogProb& result, std::size_t rows) {
   Table table;
   Column column;
   column.name = "log_prob";
@@ -40,7 +40,7 @@ void run_log_prob(const LogProbArguments& a, const Globals& globals) {
     say(globals, fmt::format("{} of {} rows have missing values: their log_prob is empty",
                              result.dropped, table.rows()));
   }
-  write_result(as_table(result, table.rows()), a.output, globals);
+  write_result(scores_table(result, table.rows()), a.output, globals);
   say(globals, fmt::format("mean negative log density {:.4f} +- {:.4f} nats a row, {} rows",
                            nll.nll, nll.standard_error, nll.rows));
 }

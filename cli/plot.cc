@@ -11,7 +11,7 @@
 namespace jeffreys::cli {
 namespace {
 
-constexpr Eigen::Index kSamples = 2000;
+constexpr Eigen::Index kPairSamples = 2000;
 
 struct PlotArguments {
   std::string model;
@@ -87,7 +87,8 @@ void run_plot(const PlotArguments& a, const Globals& globals) {
     draw_plane(density, table ? &*table : nullptr, context, output);
   } else {
     const std::vector<std::string> names = drawn_columns(a, density.schema());
-    const Table samples = density.sample(kSamples, 0, context, chosen_from(a.from, density)).table;
+    const Table samples =
+        density.sample(kPairSamples, 0, context, chosen_from(a.from, density)).table;
     const std::size_t features = density.schema().features();
     report::draw_pair_plot(
         output, names, table ? columns_of(*table, names) : Matrix<double>(),

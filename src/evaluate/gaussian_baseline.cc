@@ -1,7 +1,6 @@
 #include "jeffreys/evaluate/gaussian_baseline.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <cmath>
 #include <numbers>
 
@@ -21,7 +20,10 @@ Matrix<double> with_intercept(const MatrixView<double>& context, Eigen::Index ro
 
 GaussianBaseline::GaussianBaseline(const MatrixView<double>& x, const MatrixView<double>& context) {
   const Matrix<double> design = with_intercept(context, x.rows());
-  coefficients_ = design.completeOrthogonalDecomposition().solve(x);
+  // Normal equations, with a trace of ridge for columns that repeat one another.
+  Matrix<double> gram = design.transpose() * design;
+  gram.diagonal().array() += kRidge * gram.diagonal().mean() * 1e-3;
+  coefficients_ = gram.llt().solve(design.transpose() * x);
   const Matrix<double> residuals = x - design * coefficients_;
   Matrix<double> covariance =
       residuals.transpose() * residuals / static_cast<double>(std::max<Eigen::Index>(x.rows(), 1));

@@ -115,16 +115,18 @@ constexpr NamedPreset kPresets[] = {
 FitOptions default_fit_options(std::size_t rows, std::size_t features,
                                std::size_t context_features) {
   FitOptions o;
-  o.flow.transforms = features <= 4 ? 4 : 2;
+  const bool few = features <= 4;
+  o.flow.transforms = few ? 4 : 2;
   o.proxy = ProxyKind::flow;
-  (void)context_features;
-  o.train.iterations = 5000;
+  o.energy.blocks = context_features > 0 ? 3 : 2;
+  const double rate = few ? 2e-3 : 1e-3;
+  o.train.iterations = few ? 15000 : 10000;
   o.train.batch_size = rows > 2000 ? 1000 : 0;
-  o.train.learning_rate = {.main = 1e-3, .proxy = 1e-3, .multipliers = 1e-2, .zeta = 1e-3};
+  o.train.learning_rate = {.main = rate, .proxy = rate, .multipliers = 1e-2, .zeta = 1e-3};
   o.train.averaging = 0.995;
   o.train.schedule.kind = Schedule::cosine;
   o.train.dual.reverse_estimator = ReverseEstimator::leave_one_out;
-  o.train.validation.patience = 1500;
+  o.train.validation.patience = few ? 4000 : 3000;
   return o;
 }
 
