@@ -80,5 +80,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that goes away (`jeffreys sample ... | head`) is an ordinary end of writing.
   std::signal(SIGPIPE, SIG_DFL);
-  return jeffreys::cli::run(argc, argv);
+  try {
+    return jeffreys::cli::run(argc, argv);
+  } catch (...) {
+    // Not even the message could be written.
+    return static_cast<int>(jeffreys::cli::ExitCode::failed);
+  }
 }

@@ -8,6 +8,8 @@
 namespace jeffreys::cli {
 namespace {
 
+constexpr std::size_t kMostNotes = 5;
+
 std::string nll_text(const MeanNll& nll) {
   return nll.rows > 0 ? fmt::format("{:9.3f} +- {:.3f}", nll.nll, nll.standard_error)
                       : fmt::format("{:>9}", "-");
@@ -32,7 +34,7 @@ Json model_json(const ModelReport& model) {
 }
 
 std::string stop_text(const TrainResult& training) {
-  const std::string length =
+  std::string length =
       fmt::format("{} iterations in {:.1f} s", training.iterations, training.seconds);
   switch (training.stop_reason) {
     case StopReason::finished: return length;
@@ -70,9 +72,15 @@ std::string summary_text(const PreparedTable& table, const FitOptions& options, 
       table.schema.context_features() > 0
           ? fmt::format(", given {}", fmt::join(table.schema.condition_names(), ", "))
           : ""));
-  for (const std::string& note : table.schema.notes()) lines.push_back("  note: " + note);
+  const std::vector<std::string>& notes = table.schema.notes();
+  const std::size_t shown = notes.size() <= kMostNotes ? notes.size() : kMostNotes - 1;
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back("  note: " + notes[i]);
+  if (shown < notes.size()) {
+    lines.push_back(
+        fmt::format("  and {} more notes: `jeffreys inspect` shows them", notes.size() - shown));
+  }
   lines.push_back(stop_text(report.training));
-  lines.push_back("mean negative log density, nats a row (lower is better)");
+  lines.emplace_back("mean negative log density, nats a row (lower is better)");
   lines.push_back(fmt::format("  {:<9} {:<20} {:<20}", "model", "held-out", "training"));
   lines.push_back(model_line("Gaussian", report.gaussian, false));
   lines.push_back(model_line("main", report.main, report.chosen == From::main));

@@ -99,7 +99,7 @@ std::vector<Record> best_sample(const std::string& file, std::string_view text, 
       if (!failure) failure = error;
     }
   }
-  if (!records) throw *failure;
+  if (!records) throw InputError(*failure);
   return std::move(*records);
 }
 

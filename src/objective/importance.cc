@@ -25,7 +25,7 @@ double largest(std::span<const double> values) {
 double generalized_pareto_shape(std::span<const double> exceedances) {
   const auto n = static_cast<double>(exceedances.size());
   const int grid = 30 + static_cast<int>(std::sqrt(n));
-  const double quartile = exceedances[static_cast<std::size_t>(n / 4 + 0.5) - 1];
+  const double quartile = exceedances[(exceedances.size() + 2) / 4 - 1];
   const double top = exceedances.back();
   std::vector<double> theta(static_cast<std::size_t>(grid));
   std::vector<double> likelihood(theta.size());
@@ -88,7 +88,8 @@ double pareto_k(std::span<const double> log_weights) {
     exceedances.push_back(std::exp(*value - top) - cut);
   }
   // Equal weights have no tail.
-  if (!(exceedances[(tail + 2) / 4 - 1] > 0)) return exceedances.back() > 0 ? kInfinity : -kInfinity;
+  if (!(exceedances[(tail + 2) / 4 - 1] > 0))
+    return exceedances.back() > 0 ? kInfinity : -kInfinity;
   return generalized_pareto_shape(exceedances);
 }
 

@@ -51,7 +51,8 @@ Legend legend_of(const Curves& curves) {
   if (entries < 2) return {};
   const int fitting = static_cast<int>(kWidth / (45 + 6 * static_cast<double>(longest)));
   const int columns = std::clamp(fitting, 1, entries);
-  return {columns, kLegendRow * ((entries + columns - 1) / columns)};
+  const int rows = (entries + columns - 1) / columns;
+  return {columns, kLegendRow * rows};
 }
 
 struct Plane {

@@ -54,7 +54,7 @@ std::string number(double value) {
 }
 
 std::string Script::next_block() {
-  const std::string name = fmt::format("$block{}", blocks_++);
+  std::string name = fmt::format("$block{}", blocks_++);
   line(name + " << end_of_block");
   return name;
 }

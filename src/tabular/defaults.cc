@@ -119,7 +119,7 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features,
   o.flow.transforms = few ? 4 : 2;
   o.proxy = ProxyKind::flow;
   o.energy.blocks = context_features > 0 ? 3 : 2;
-  const double rate = few ? 2e-3 : 1e-3;
+  const double rate = few ? 2e-3 : 3e-4;
   o.train.iterations = few ? 15000 : 10000;
   o.train.batch_size = rows > 2000 ? 1000 : 0;
   o.train.learning_rate = {.main = rate, .proxy = rate, .multipliers = 1e-2, .zeta = 1e-3};
