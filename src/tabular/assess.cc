@@ -16,6 +16,21 @@ constexpr double kLowSampleSize = 0.1;
 constexpr double kHighParetoK = 0.7;
 constexpr std::size_t kFewHeldOut = 50;
 
+// A conditional energy model draws samples for every row that it judges: so many do.
+constexpr Eigen::Index kConditionalRows = 500;
+
+PreparedTable first_rows(const PreparedTable& table, Eigen::Index most) {
+  const Eigen::Index rows = std::min(most, table.x.rows());
+  const Eigen::Index held_out = std::min(most, table.validation_x.rows());
+  return {.schema = table.schema,
+          .x = table.x.topRows(rows),
+          .context = table.context.topRows(rows),
+          .log_jacobian = table.log_jacobian.head(rows),
+          .validation_x = table.validation_x.topRows(held_out),
+          .validation_context = table.validation_context.topRows(held_out),
+          .validation_log_jacobian = table.validation_log_jacobian.head(held_out)};
+}
+
 // Log densities of all rows in the user's units.
 struct RowLogProbs {
   Vector<double> training;
@@ -163,15 +178,22 @@ std::string make_verdict(const FitReport& report) {
 void assess(const PreparedTable& table, const FitOptions& options,
             const TabularDensity<float>& density, FitReport& report) {
   const GaussianBaseline baseline(table.x, table.context);
-  const RowLogProbs gaussian =
-      row_log_probs(table, [&](const auto& x, const auto& c) { return baseline.log_prob(x, c); });
-  const auto of = [&](From from) {
-    return row_log_probs(
-        table, [&](const auto& x, const auto& c) { return density.log_prob(x, c, from); });
+  const auto gaussian = [&](const PreparedTable& rows) {
+    return row_log_probs(rows,
+                         [&](const auto& x, const auto& c) { return baseline.log_prob(x, c); });
   };
-  report.gaussian = describe(gaussian, gaussian);
-  report.main = describe(of(From::main), gaussian);
-  if (density.proxy()) report.proxy = describe(of(From::proxy), gaussian);
+  const auto of = [&](const PreparedTable& rows, From from) {
+    const auto log_prob = [&](const auto& x, const auto& c) {
+      return density.log_prob(x, c, from);
+    };
+    return describe(row_log_probs(rows, log_prob), gaussian(rows));
+  };
+  report.gaussian = describe(gaussian(table), gaussian(table));
+  report.main = of(table, From::main);
+  if (density.proxy()) {
+    const bool few = !density.proxy_density()->normalized() && table.schema.context_features() > 0;
+    report.proxy = of(few ? first_rows(table, kConditionalRows) : table, From::proxy);
+  }
   // A flow proxy is a density like the main model: held-out rows decide. An energy model speaks
   // only when asked.
   const bool flow_proxy = report.proxy && options.proxy == ProxyKind::flow;

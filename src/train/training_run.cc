@@ -92,6 +92,12 @@ void TrainingRun<T>::check() const {
                     main_.features(), main_.context_features(), proxy_->features(),
                     proxy_->context_features()));
   }
+  if (options_.zeta.share_samples && !proxy_->normalized() && main_.context_features() > 0) {
+    throw std::invalid_argument(
+        "zeta.share_samples: expected false for a conditional energy model (one sample is too few "
+        "to "
+        "estimate a condition's zeta), got true");
+  }
   if (options_.zeta.refresh > 1 && main_.context_features() > 0) {
     throw std::invalid_argument(
         fmt::format("zeta.refresh: expected 1 for a conditional model (each condition has its own "

@@ -1,6 +1,6 @@
 // Samples from an unnormalised density by independence Metropolis: every proposal is a fresh sample
-// of a density that is easy to draw from, accepted so that the target stays exactly invariant. Works
-// where the proposal covers the target, as a flow trained beside an energy model does.
+// of a density that is easy to draw from, accepted so that the target stays exactly invariant.
+// Works where the proposal covers the target, as a flow trained beside an energy model does.
 #pragma once
 
 #include "jeffreys/model/density.h"
