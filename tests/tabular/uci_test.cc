@@ -29,7 +29,7 @@ class UciTables : public ::testing::Test {
     options.schema = schema;
     const PreparedTable prepared = prepare(table, options);
     options = default_fit_options(prepared.rows(), prepared.schema.features(), 0);
-    options.train.iterations = 30;
+    options.train.iterations = 5;
     return fit(prepared, options);
   }
 
