@@ -71,15 +71,8 @@ void run_demo(const DemoArguments& a, const Globals& globals) {
   const MeanNll proxy = test_nll(dual.density, test, From::proxy);
   const auto box = source->range();
   const PlaneBox plane{box.x_min, box.x_max, box.y_min, box.y_max};
-  report::Scatter data;
-  data.title = fmt::format("{} rows of data", a.rows);
-  data.x_label = "x";
-  data.y_label = "y";
-  data.x_min = plane.x_min;
-  data.x_max = plane.x_max;
-  data.y_min = plane.y_min;
-  data.y_max = plane.y_max;
-  data.points = source->sample(a.rows, a.seed, 0);
+  const report::Scatter data = scatter_panel(source->sample(a.rows, a.seed, 0), "x", "y", plane,
+                                             fmt::format("{} rows of data", a.rows));
   const Matrix<double> none;
   report::draw(a.output, {{data,
                            density_map(likelihood.density, From::main, none, plane,

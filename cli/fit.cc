@@ -178,8 +178,9 @@ void run_fit(const FitArguments& a, Globals& globals) {
   require_writable(model_path);
   const PreparedTable prepared = prepare(table, data_options);
 
-  const FitOptions defaults = default_fit_options(prepared.rows(), prepared.schema.features(),
-                                                  prepared.schema.context_features());
+  FitOptions defaults = default_fit_options(prepared.rows(), prepared.schema.features(),
+                                            prepared.schema.context_features(), data_options.proxy);
+  defaults.proxy = FitOptions().proxy;  // so that the record shows another one as chosen
   FitOptions options = defaults;
   options.schema = column_options(a);
   overrides.apply_to(options);

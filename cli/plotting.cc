@@ -88,6 +88,21 @@ report::DensityMap density_map(const TabularDensity<float>& density, From from,
   return map;
 }
 
+report::Scatter scatter_panel(const Matrix<double>& points, const std::string& x_label,
+                              const std::string& y_label, const PlaneBox& box,
+                              const std::string& title) {
+  report::Scatter panel;
+  panel.title = title;
+  panel.x_label = x_label;
+  panel.y_label = y_label;
+  panel.x_min = box.x_min;
+  panel.x_max = box.x_max;
+  panel.y_min = box.y_min;
+  panel.y_max = box.y_max;
+  panel.points = points;
+  return panel;
+}
+
 void draw_plane(const TabularDensity<float>& density, const Table* table,
                 const Matrix<double>& context, const std::filesystem::path& path) {
   const std::vector<const ColumnInfo*> features = features_of(density.schema());
@@ -98,16 +113,8 @@ void draw_plane(const TabularDensity<float>& density, const Table* table,
   const PlaneBox box{x.minimum, x.maximum, y.minimum, y.maximum};
   std::vector<report::Panel> row;
   if (table != nullptr) {
-    report::Scatter data;
-    data.title = "data";
-    data.x_label = features[0]->name;
-    data.y_label = features[1]->name;
-    data.x_min = box.x_min;
-    data.x_max = box.x_max;
-    data.y_min = box.y_min;
-    data.y_max = box.y_max;
-    data.points = points_of(*table, features);
-    row.emplace_back(std::move(data));
+    row.emplace_back(scatter_panel(points_of(*table, features), features[0]->name,
+                                   features[1]->name, box, "data"));
   }
   for (const From from : {From::main, From::proxy}) {
     if (from == From::proxy && !density.proxy()) continue;

@@ -23,6 +23,11 @@ report::DensityMap density_map(const TabularDensity<float>& density, From from,
                                const Matrix<double>& context, const PlaneBox& box,
                                const std::string& title);
 
+// Points over the same box.
+report::Scatter scatter_panel(const Matrix<double>& points, const std::string& x_label,
+                              const std::string& y_label, const PlaneBox& box,
+                              const std::string& title);
+
 // Data (may be nullptr), main model and proxy side by side.
 void draw_plane(const TabularDensity<float>& density, const Table* table,
                 const Matrix<double>& context, const std::filesystem::path& path);

@@ -6,12 +6,10 @@
 #include <cmath>
 
 #include "jeffreys/evaluate/gaussian_baseline.h"
-#include "tabular/random_purpose.h"
 
 namespace jeffreys {
 namespace {
 
-constexpr Eigen::Index kImportanceSamples = 10000;
 constexpr double kLowSampleSize = 0.1;
 constexpr double kHighParetoK = 0.7;
 constexpr std::size_t kFewHeldOut = 50;
@@ -78,32 +76,12 @@ void summarize_multipliers(const std::vector<StepRecord>& history, FitReport& re
       count;
 }
 
-void measure_importance(const TabularDensity<float>& density, std::uint64_t seed,
-                        FitReport& report) {
-  const UnnormalizedDensity<float>* proxy = density.proxy_density();
-  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) {
-    // With conditions: what training saw last.
-    const auto& history = report.training.history;
-    if (proxy != nullptr && !proxy->normalized() && !history.empty()) {
-      report.importance = {history.back().log_zeta, history.back().effective_sample_size,
-                           history.back().pareto_k};
-    }
-    return;
-  }
-  const Samples<float> samples = density.main().sample(kImportanceSamples, {seed, kFinalZeta, 1});
-  const Vector<double> weights =
-      (proxy->log_unnormalized(samples.x) - samples.log_prob).cast<double>();
-  report.importance =
-      importance_estimate({weights.data(), static_cast<std::size_t>(weights.size())});
-}
-
 void warn_about_training(const TrainResult& training, FitReport& report) {
   auto& warnings = report.warnings;
   if (training.stop_reason == StopReason::diverged) {
     warnings.push_back(
         fmt::format("training diverged after {} iterations; the model is the last good state: "
-                    "lower the learning "
-                    "rates, or set optimizer.clip_norm=5",
+                    "lower the learning rates, or set optimizer.clip_norm=5",
                     training.iterations));
   } else if (training.skipped > 0) {
     warnings.push_back(fmt::format("{} of {} steps were not finite and were left out",
@@ -164,9 +142,8 @@ std::string make_verdict(const FitReport& report) {
   }
   if (gain.mean > -2 * gain.standard_error) {
     return fmt::format(
-        "no better than a Gaussian on {} ({:+.3f} +- {:.3f} nats a row): there may be nothing more "
-        "to "
-        "find in so few rows",
+        "no better than a Gaussian on {} ({:+.3f} +- {:.3f} nats a row): there may be nothing "
+        "more to find in so few rows",
         rows, gain.mean, gain.standard_error);
   }
   return fmt::format("worse than a Gaussian on {} by {:.3f} +- {:.3f} nats a row: do not use it",
@@ -202,7 +179,6 @@ void assess(const PreparedTable& table, const FitOptions& options,
     report.chosen = From::proxy;
   }
   if (report.proxy) summarize_multipliers(report.training.history, report);
-  measure_importance(density, options.seed, report);
   warn_about_training(report.training, report);
   warn_about_fit(table, options, report);
   report.verdict = make_verdict(report);

@@ -112,17 +112,22 @@ constexpr NamedPreset kPresets[] = {
 
 }  // namespace
 
-FitOptions default_fit_options(std::size_t rows, std::size_t features,
-                               std::size_t context_features) {
+FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size_t context_features,
+                               ProxyKind proxy) {
   FitOptions o;
   const bool few = features <= 4;
   o.flow.transforms = few ? 4 : 2;
-  o.proxy = ProxyKind::flow;
+  o.proxy = proxy;
   o.energy.blocks = context_features > 0 ? 3 : 2;
   const double rate = few ? 2e-3 : 3e-4;
   o.train.iterations = few ? 15000 : 10000;
   o.train.batch_size = rows > 2000 ? 1000 : 0;
   o.train.learning_rate = {.main = rate, .proxy = rate, .multipliers = 1e-2, .zeta = 1e-3};
+  // An energy model's weights exp(f - log p) blow up at a flow's rates: the paper's instead.
+  if (proxy == ProxyKind::energy) {
+    o.train.learning_rate = {
+        .main = few ? 1e-3 : 3e-4, .proxy = 1e-4, .multipliers = 1e-4, .zeta = 1e-3};
+  }
   o.train.averaging = 0.995;
   o.train.schedule.kind = Schedule::cosine;
   o.train.dual.reverse_estimator = ReverseEstimator::leave_one_out;

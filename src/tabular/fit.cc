@@ -107,7 +107,14 @@ Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threa
   density.history = result.report.training.history;
   density.evaluations = result.report.training.evaluations;
   if (result.report.training.stop_reason == StopReason::interrupted) return result;
-  density.estimate_log_zeta(kFinalZetaSamples, options.seed);
+  const auto importance = density.estimate_log_zeta(kFinalZetaSamples, options.seed);
+  if (importance) {
+    result.report.importance = *importance;
+  } else if (options.proxy == ProxyKind::energy && !density.history.empty()) {
+    // With conditions: what training saw last.
+    const StepRecord& last = density.history.back();
+    result.report.importance = {last.log_zeta, last.effective_sample_size, last.pareto_k};
+  }
   assess(table, options, density, result.report);
   density.choose(result.report.chosen);
   return result;

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "jeffreys/model/independence_metropolis.h"
-#include "jeffreys/objective/importance.h"
 #include "tabular/random_purpose.h"
 
 namespace jeffreys {
@@ -98,11 +97,15 @@ void TabularDensity<T>::choose(From from) {
 }
 
 template <typename T>
-void TabularDensity<T>::estimate_log_zeta(Eigen::Index samples, std::uint64_t seed) {
+std::optional<ImportanceEstimate> TabularDensity<T>::estimate_log_zeta(Eigen::Index samples,
+                                                                       std::uint64_t seed) {
   const UnnormalizedDensity<T>* proxy = proxy_density();
-  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) return;
+  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) return {};
   const Samples<T> drawn = main_.sample(samples, {seed, kFinalZeta, 0});
-  log_zeta_ = importance_estimate(as_span(log_weights<T>(*proxy, drawn, Matrix<T>()))).log_zeta;
+  const ImportanceEstimate estimate =
+      importance_estimate(as_span(log_weights<T>(*proxy, drawn, Matrix<T>())));
+  log_zeta_ = estimate.log_zeta;
+  return estimate;
 }
 
 template <typename T>

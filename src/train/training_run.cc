@@ -95,8 +95,7 @@ void TrainingRun<T>::check() const {
   if (options_.zeta.share_samples && !proxy_->normalized() && main_.context_features() > 0) {
     throw std::invalid_argument(
         "zeta.share_samples: expected false for a conditional energy model (one sample is too few "
-        "to "
-        "estimate a condition's zeta), got true");
+        "to estimate a condition's zeta), got true");
   }
   if (options_.zeta.refresh > 1 && main_.context_features() > 0) {
     throw std::invalid_argument(

@@ -38,10 +38,11 @@ struct FitOptions {
   TrainOptions train = {};
 };
 
-// The defaults for a table of this many training rows, features and context features: chosen by
-// experiment, see docs/settings.md.
+// The defaults for a table of this many training rows, features and context features, and for this
+// proxy: chosen by experiment, see docs/settings.md.
 [[nodiscard]] FitOptions default_fit_options(std::size_t rows, std::size_t features,
-                                             std::size_t context_features);
+                                             std::size_t context_features,
+                                             ProxyKind proxy = ProxyKind::flow);
 
 // Named collections of settings, applied over the defaults. Throws std::invalid_argument for an
 // unknown name, listing the known ones.

@@ -11,6 +11,7 @@
 #include "jeffreys/data/schema.h"
 #include "jeffreys/data/table.h"
 #include "jeffreys/model/model_file.h"
+#include "jeffreys/objective/importance.h"
 #include "jeffreys/train/record.h"
 
 namespace jeffreys {
@@ -50,9 +51,9 @@ class TabularDensity {
   void choose(From from);
 
   // log zeta of an energy proxy without conditions; estimate_log_zeta draws so many samples of the
-  // main model and remembers what they say.
+  // main model, remembers what they say and tells how far to trust it. Nothing for other proxies.
   [[nodiscard]] double log_zeta() const { return log_zeta_; }
-  void estimate_log_zeta(Eigen::Index samples, std::uint64_t seed);
+  std::optional<ImportanceEstimate> estimate_log_zeta(Eigen::Index samples, std::uint64_t seed);
 
   // Log density of a table's rows. Throws InputError for a table that the schema cannot read, and
   // std::invalid_argument if asked for a proxy that is not there. With conditions, an energy
