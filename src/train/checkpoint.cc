@@ -1,6 +1,7 @@
 // The state of a training run on disk: a safetensors file with every buffer, the counters as JSON
 // metadata, and a fingerprint of data, models and options that a resume must meet.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <concepts>
 #include <nlohmann/json.hpp>
@@ -201,10 +202,13 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
   try {
     const Json saved_fingerprint = Json::parse(std::string(entry(kFingerprintKey)));
     const auto saved = saved_fingerprint.get<std::map<std::string, std::string>>();
+    std::vector<std::string> different;
     for (const auto& [key, value] : fingerprint()) {
-      if (saved.at(key) != value) {
-        fail(fmt::format("the checkpoint of another run (its {} differs)", key));
-      }
+      if (saved.at(key) != value) different.push_back(key);
+    }
+    if (!different.empty()) {
+      fail(fmt::format("the checkpoint of another run (its {} differs)",
+                       fmt::join(different, " differs, its ")));
     }
     const Json counters = Json::parse(std::string(entry(kCountersKey)));
     const auto count = [&](const char* key) {
