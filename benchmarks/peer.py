@@ -139,6 +139,58 @@ def dual_iteration(main: NSF, proxy: nn.Module, rows: int, features: int, zeta_s
     return call
 
 
+def likelihood_iteration(
+    flow: NSF, rows: int, features: int, context: int = 0, entropy: bool = False
+) -> Call:
+    """One training step of maximum likelihood, with the entropy term by its score function."""
+    x = torch.randn(rows, features)
+    c = torch.randn(rows, context) if context else None
+    adamw = torch.optim.AdamW(flow.parameters(), lr=1e-4, betas=(0.0, 0.9), eps=1e-8)
+
+    def call() -> None:
+        if entropy:
+            with torch.no_grad():
+                y = flow().sample((rows,))
+            log_p_x, log_p_y = flow().log_prob(torch.cat([x, y])).split(rows)
+            loss = -log_p_x.mean() + 0.1 * (log_p_y.detach() * log_p_y).mean()
+        else:
+            loss = -flow(c).log_prob(x).mean()
+        adamw.zero_grad(set_to_none=True)
+        loss.backward()
+        adamw.step()
+
+    return call
+
+
+def conditional_dual_iteration(
+    main: NSF, proxy: nn.Module, rows: int, features: int, context: int, zeta_samples: int
+) -> Call:
+    """One step of the conditional dual method: zeta for each condition from so many samples."""
+    x = torch.randn(rows, features)
+    c = torch.randn(rows, context)
+    adamw = torch.optim.AdamW([*main.parameters(), *proxy.parameters()], lr=1e-4, betas=(0.0, 0.9), eps=1e-8)
+
+    def call() -> None:
+        with torch.no_grad():
+            y = main(c).sample()
+            z, log_p = main(c).rsample_and_log_prob((zeta_samples,))
+            many = c.expand(zeta_samples, rows, context).reshape(-1, context)
+            f = proxy(z.reshape(-1, features), many).reshape(zeta_samples, rows)
+            log_zeta = torch.logsumexp(f - log_p, 0) - math.log(zeta_samples)
+        both, conditions = torch.cat([x, y]), torch.cat([c, c])
+        log_p_x, log_p_y = main(conditions).log_prob(both).split(rows)
+        f_x, f_y = proxy(both, conditions).split(rows)
+        with torch.no_grad():
+            ratio = log_p_y - f_y + log_zeta
+            weight = torch.exp(f_y - log_p_y - log_zeta)
+        loss = -log_p_x.mean() + (ratio * log_p_y).mean() - f_x.mean() + (weight * f_y).mean()
+        adamw.zero_grad(set_to_none=True)
+        loss.backward()
+        adamw.step()
+
+    return call
+
+
 def flow_2d(context: int = 0) -> NSF:
     return NSF(2, context, transforms=4, bins=8, hidden_features=(64, 64))
 

@@ -19,14 +19,14 @@ void request_stop(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+}  // namespace
+
 std::string duration(double seconds) {
   const auto total = static_cast<std::int64_t>(std::ceil(seconds));
   if (total < 60) return fmt::format("{} s", total);
   if (total < 3600) return fmt::format("{}:{:02} min", total / 60, total % 60);
   return fmt::format("{}:{:02} h", total / 3600, total / 60 % 60);
 }
-
-}  // namespace
 
 StopOnSignal::StopOnSignal() {
   stop_requested = 0;

@@ -19,6 +19,9 @@ class StopOnSignal {
   [[nodiscard]] static bool requested();
 };
 
+// "12 s", "3:05 min", "2:30 h".
+[[nodiscard]] std::string duration(double seconds);
+
 class Progress final : public TrainObserver {
  public:
   // label: begins every line. shift: what to add to a model's NLL for the user's units.

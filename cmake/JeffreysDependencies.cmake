@@ -27,6 +27,19 @@ if(NOT TARGET csv::csv)
     IMPORTED_LOCATION ${CSV_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${CSV_INCLUDE_DIR})
 endif()
 
+# As that of libzip, Debian's CMake package of XGBoost insists on a program that is packaged apart.
+find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)
+find_library(XGBOOST_LIBRARY xgboost REQUIRED)
+mark_as_advanced(XGBOOST_INCLUDE_DIR XGBOOST_LIBRARY)
+if(NOT TARGET xgboost::xgboost)
+  add_library(xgboost::xgboost UNKNOWN IMPORTED)
+  set_target_properties(xgboost::xgboost PROPERTIES
+    IMPORTED_LOCATION ${XGBOOST_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${XGBOOST_INCLUDE_DIR})
+endif()
+
+if(JEFFREYS_TORCH)
+  find_package(Torch REQUIRED)
+endif()
 if(JEFFREYS_BUILD_PROGRAM)
   find_package(CLI11 2.1 REQUIRED)
   find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)

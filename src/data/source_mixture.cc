@@ -16,6 +16,14 @@ class Mixture : public Source {
   std::string name() const override { return name_; }
   PlaneRange range() const override { return range_around(centers_, 7 * deviation_); }
 
+  Modes modes() const override {
+    Modes modes{Matrix<double>(static_cast<Eigen::Index>(centers_.size()), 2), deviation_};
+    for (std::size_t i = 0; i < centers_.size(); ++i) {
+      modes.centers.row(static_cast<Eigen::Index>(i)) << centers_[i][0], centers_[i][1];
+    }
+    return modes;
+  }
+
  private:
   void place(const Matrix<double>& uniform, const Matrix<double>& normal,
              Matrix<double>& x) const override {

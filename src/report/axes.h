@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <string>
+#include <vector>
 
 #include "report/gnuplot.h"
 #include "report/range.h"
@@ -17,8 +18,14 @@ inline constexpr double kTitleRoom = 24;
 inline constexpr double kLegendRow = 15;
 inline constexpr double kColorBarRoom = 60;
 
+// Slanted names are cut to so many letters: longer ones would leave the picture.
+inline constexpr double kSlantedLetters = 18;
+
 inline constexpr const char* kDataColor = "#c8500a";
 inline constexpr const char* kModelColor = "#2b6ca3";
+
+// A colour for each number from 0 on; they repeat.
+const char* line_color(int color);
 
 // The area between axes, in pixels from the upper left corner of the picture.
 struct Box {
@@ -49,18 +56,34 @@ struct Axes {
   bool log_x = false;
   bool log_y = false;
   bool y_tics = true;
-  bool boxed = false;  // a frame on all sides
-  double legend = 0;   // room between title and axes
+  bool boxed = false;                     // a frame on all sides
+  double legend = 0;                      // room between title and axes
+  std::vector<std::string> x_names = {};  // at 0, 1, ... in place of numbers
+  double slanted = 0;                     // room that slanted names need; 0: they lie flat
 };
 
 void set_axes(Script& script, const Axes& axes, const Box& box, const PanelStyle& style);
-// A legend above the axes, in columns.
-void set_legend(Script& script, const Box& box, double height, int columns);
 
-// Comes first: colours of density maps, and a title above all panels, if not empty.
+// A legend above the axes: names in columns, as many as fit by the usual width of letters.
+struct Legend {
+  int columns = 1;
+  double height = 0;
+};
+Legend legend_of(const std::vector<std::string>& names, double width);
+void set_legend(Script& script, const Box& box, const Legend& legend);
+
+// Comes first: a title above all panels, if not empty.
 void begin_picture(Script& script, const std::string& title);
-// Explains the colours of the next map.
-void set_color_bar(Script& script, const Box& box);
+
+// The colours of maps, from 0 to `max`; with bands, that many plain ones.
+void set_map_colors(Script& script, double max, int bands = 0);
+// The colours of lines by their values: far from white and black.
+void set_value_colors(Script& script, const Interval& range, bool logarithmic);
+// Explains the colours of the next plot.
+void set_color_bar(Script& script, const Box& panel, const std::string& label = "");
+
+// A round distance of tic marks, so that there are about `count`.
+double tic_step(const Interval& range, double count);
 
 // A label of the next plot, centred at a place of the picture.
 struct Text {
@@ -72,5 +95,8 @@ struct Text {
   bool upward = false;
 };
 void set_text(Script& script, const Text& text);
+
+// What was set before, and these parts of a plot command.
+void plot(Script& script, const std::vector<std::string>& parts);
 
 }  // namespace jeffreys::report

@@ -12,51 +12,61 @@ namespace {
 struct Row {
   double height = 0;  // of the tallest axes
   double legend = 0;
+  double below = 0;
   double color_max = 0;
-  bool maps = false;
+  std::size_t last_map = 0;  // has the bar that explains the colours; panels.size(): no map
 
-  double whole() const { return kTitleRoom + legend + height + kBottomRoom; }
+  double whole() const { return kTitleRoom + legend + height + below; }
 };
 
 Row measure(const std::vector<Panel>& panels) {
   Row row;
-  for (const Panel& panel : panels) {
-    const Size size = size_of(panel);
+  row.last_map = panels.size();
+  for (std::size_t c = 0; c < panels.size(); ++c) {
+    const Size size = size_of(panels[c]);
     row.height = std::max(row.height, size.height);
     row.legend = std::max(row.legend, size.legend);
-    row.color_max = std::max(row.color_max, color_max_of(panel));
-    row.maps = row.maps || std::holds_alternative<DensityMap>(panel);
+    row.below = std::max(row.below, size.below);
+    row.color_max = std::max(row.color_max, color_max_of(panels[c]));
+    if (std::holds_alternative<DensityMap>(panels[c])) row.last_map = c;
   }
   return row;
 }
 
-// Columns are as wide as their widest panel.
-std::vector<double> column_widths(const std::vector<std::vector<Panel>>& grid) {
-  std::vector<double> widths;
-  for (const std::vector<Panel>& panels : grid) {
-    widths.resize(std::max(widths.size(), panels.size()));
-    for (std::size_t c = 0; c < panels.size(); ++c) {
-      widths[c] = std::max(widths[c], size_of(panels[c]).width);
+// Columns are as wide as their widest panel, and leave room for what stands beside them.
+struct Column {
+  double width = 0;
+  double right = kRightRoom;
+
+  double whole() const { return kLeftRoom + width + right; }
+};
+
+std::vector<Column> measure(const std::vector<std::vector<Panel>>& grid,
+                            const std::vector<Row>& rows) {
+  std::vector<Column> columns;
+  for (std::size_t r = 0; r < grid.size(); ++r) {
+    columns.resize(std::max(columns.size(), grid[r].size()));
+    for (std::size_t c = 0; c < grid[r].size(); ++c) {
+      const Size size = size_of(grid[r][c]);
+      columns[c].width = std::max(columns[c].width, size.width);
+      const double right = c == rows[r].last_map ? kColorBarRoom : size.right;
+      columns[c].right = std::max(columns[c].right, right);
     }
   }
-  return widths;
+  return columns;
 }
 
 void draw_row(Script& script, const std::vector<Panel>& panels, const Row& row, double top,
-              const std::vector<double>& widths) {
-  std::size_t last_map = panels.size();
-  for (std::size_t c = 0; c < panels.size(); ++c) {
-    if (std::holds_alternative<DensityMap>(panels[c])) last_map = c;
-  }
+              const std::vector<Column>& columns) {
   double left = kLeftRoom;
   for (std::size_t c = 0; c < panels.size(); ++c) {
     const Size size = size_of(panels[c]);
     const Box box{left, top + kTitleRoom + row.legend, size.width, size.height};
     PanelStyle style;
     style.color_max = row.color_max > 0 ? row.color_max : 1;
-    style.color_bar = c == last_map;
+    style.color_bar = c == row.last_map;
     draw_panel(script, panels[c], box, style);
-    left += widths[c] + kRightRoom + kLeftRoom;
+    left += columns[c].whole();
   }
 }
 
@@ -84,24 +94,19 @@ void draw(const std::filesystem::path& path, const std::vector<std::vector<Panel
     for (const Panel& panel : panels) check_panel(panel);
     rows.push_back(measure(panels));
   }
-  const std::vector<double> widths = column_widths(grid);
-  if (widths.empty()) throw std::invalid_argument("grid: expected at least one panel");
+  const std::vector<Column> columns = measure(grid, rows);
+  if (columns.empty()) throw std::invalid_argument("grid: expected at least one panel");
   const double head = title.empty() ? 4 : 30;
   double height = head;
   double width = 0;
-  for (const double each : widths) width += kLeftRoom + each + kRightRoom;
-  bool maps = false;
-  for (const Row& row : rows) {
-    height += row.whole();
-    maps = maps || row.maps;
-  }
-  if (maps) width += kColorBarRoom - kRightRoom;
+  for (const Column& column : columns) width += column.whole();
+  for (const Row& row : rows) height += row.whole();
 
   Script script(std::round(width), std::round(height));
   begin_picture(script, title);
   double top = head;
   for (std::size_t r = 0; r < grid.size(); ++r) {
-    draw_row(script, grid[r], rows[r], top, widths);
+    draw_row(script, grid[r], rows[r], top, columns);
     top += rows[r].whole();
   }
   script.line("unset multiplot");

@@ -63,7 +63,7 @@ class NamelessFile {
 int run_gnuplot(const fs::path& path, int input, int output, int errors) {
   char program[] = "gnuplot";
   char no_user_settings[] = "--default-settings";
-  char from_input[] = "-";
+  char from_input[] = "/dev/stdin";  // "-" means the same, but is read byte by byte
   char* const arguments[] = {program, no_user_settings, from_input, nullptr};
   const ::pid_t child = ::fork();
   if (child < 0) fail(path, "no process: " + std::generic_category().message(errno));
@@ -100,11 +100,13 @@ std::string complaint(const std::string& errors) {
   return errors.substr(from, errors.find('\n', from) - from);
 }
 
-// Twice the pixels, everything twice as large: sharp on today's screens.
+// A PNG has twice the pixels, everything twice as large: sharp on today's screens. Its fonts are in
+// points, those of an SVG in pixels; both look alike.
 std::string terminal(const Script& script, bool svg) {
   if (svg) {
     return fmt::format(
-        "set terminal svg size {},{} font 'sans-serif,11' background '#ffffff' standalone\n",
+        "set terminal svg size {},{} font 'sans-serif,9' fontscale 1.3 background '#ffffff' "
+        "standalone\n",
         script.width(), script.height());
   }
   const std::string size = fmt::format("size {},{}", 2 * script.width(), 2 * script.height());

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "report/gnuplot.h"
+#include "report/text.h"
 
 namespace jeffreys::report {
 namespace {
@@ -11,36 +11,14 @@ namespace {
 // Beyond, differences of coordinates overflow inside gnuplot.
 constexpr double kLargest = 1e100;
 
-// JSON's writer is a strict judge of UTF-8.
-std::string valid_utf8(std::string_view text) {
-  using Json = nlohmann::json;
-  const std::string encoded =
-      Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Json::parse(encoded).get<std::string>();
-}
-
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
-
 }  // namespace
 
 std::string literal(std::string_view text, std::size_t most) {
   std::string result = "'";
-  std::size_t characters = 0;
-  const std::string valid = valid_utf8(text.substr(0, 4 * most + 4));
-  for (std::size_t i = 0; i < valid.size(); ++i) {
-    const char c = valid[i];
-    if (begins_character(c) && ++characters > most) {
-      result += "…";
-      break;
-    }
-    const std::string_view rest = std::string_view(valid).substr(i, 3);
-    if (rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf") {  // valid, but not allowed in XML
-      result += "?";
-      i += 2;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+  for (const char c : cut(clean(text.substr(0, 4 * most + 4)), most)) {
+    // Gnuplot would leave "]]>" so, and XML forbids it.
+    if (c == '\n' || (c == '>' && result.ends_with("]]"))) {
       result += ' ';
-    } else if (rest == "]]>") {  // gnuplot would leave it so, and XML forbids it
-      result += "] ";
     } else {
       result += c;
       if (c == '\'') result += c;

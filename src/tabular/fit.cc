@@ -6,6 +6,7 @@
 
 #include "jeffreys/data/split.h"
 #include "jeffreys/evaluate/gaussian_baseline.h"
+#include "jeffreys/tabular/models.h"
 #include "tabular/assess.h"
 
 namespace jeffreys {
@@ -25,40 +26,6 @@ SchemaOptions schema_options(const FitOptions& options) {
   SchemaOptions schema = options.schema;
   schema.seed = options.seed;
   return schema;
-}
-
-SplineFlow<float> make_flow(const PreparedTable& table, const FlowSettings& settings,
-                            std::uint64_t seed) {
-  return SplineFlow<float>(
-      {.features = static_cast<Eigen::Index>(table.schema.features()),
-       .context_features = static_cast<Eigen::Index>(table.schema.context_features()),
-       .transforms = settings.transforms,
-       .bins = settings.bins,
-       .hidden = settings.hidden,
-       .order = settings.order,
-       .seed = seed});
-}
-
-AnyModel<float> make_proxy(const PreparedTable& table, const FitOptions& options) {
-  // Another seed than the main model's: two equal flows would stay equal for a while.
-  const std::uint64_t seed = options.seed + 1;
-  if (options.proxy == ProxyKind::flow) return make_flow(table, options.flow, seed);
-  const auto features = static_cast<Eigen::Index>(table.schema.features());
-  const auto context = static_cast<Eigen::Index>(table.schema.context_features());
-  if (context == 0) {
-    return ResidualEnergy<float>({.features = features,
-                                  .hidden = options.energy.hidden,
-                                  .blocks = options.energy.blocks,
-                                  .temperature = options.energy.temperature,
-                                  .seed = seed});
-  }
-  return FilmEnergy<float>({.features = features,
-                            .context_features = context,
-                            .hidden = options.energy.hidden,
-                            .blocks = options.energy.blocks,
-                            .film_layers = options.energy.film_layers,
-                            .temperature = options.energy.temperature,
-                            .seed = seed});
 }
 
 }  // namespace
@@ -86,9 +53,11 @@ Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threa
   if (threads < 1) throw std::invalid_argument("threads: expected at least 1, got 0");
   TrainOptions train = options.train;
   train.seed = options.seed;
-  SplineFlow<float> main = make_flow(table, options.flow, options.seed);
+  const auto features = static_cast<Eigen::Index>(table.schema.features());
+  const auto context = static_cast<Eigen::Index>(table.schema.context_features());
+  SplineFlow<float> main = make_main_model(options, features, context);
   std::optional<AnyModel<float>> proxy;
-  if (needs_proxy(train.method)) proxy = make_proxy(table, options);
+  if (needs_proxy(train.method)) proxy = make_proxy_model(options, features, context);
 
   Fit result{TabularDensity<float>(table.schema, std::move(main), std::move(proxy)), {}};
   TabularDensity<float>& density = result.density;

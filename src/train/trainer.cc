@@ -21,8 +21,16 @@ std::int64_t Trainer<T>::iteration() const {
   return run_->iteration();
 }
 template <typename T>
+std::int64_t Trainer<T>::skipped_in_a_row() const {
+  return run_->skipped_in_a_row();
+}
+template <typename T>
 const Multipliers& Trainer<T>::multipliers() const {
   return run_->multipliers();
+}
+template <typename T>
+void Trainer<T>::with_averaged(const std::function<void()>& f) {
+  run_->with_averaged(f);
 }
 template <typename T>
 TrainResult Trainer<T>::run(TrainObserver* observer) {

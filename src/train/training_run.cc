@@ -204,6 +204,22 @@ TrainResult TrainingRun<T>::run(TrainObserver* observer) {
 }
 
 template <typename T>
+void TrainingRun<T>::with_averaged(const std::function<void()>& f) {
+  if (main_update_.average().empty()) return;
+  const auto hold_average = [](UnnormalizedDensity<T>& model, std::span<const T> average) {
+    Snapshot<T> raw = take_snapshot(model);
+    restore({{average.begin(), average.end()}, raw.state}, model);
+    return raw;
+  };
+  const Snapshot<T> main = hold_average(main_, main_update_.average());
+  Snapshot<T> proxy;
+  if (proxy_ != nullptr) proxy = hold_average(*proxy_, proxy_update_->average());
+  f();
+  restore(main, main_);
+  if (proxy_ != nullptr) restore(proxy, *proxy_);
+}
+
+template <typename T>
 void TrainingRun<T>::after_step(const StepRecord& record, TrainObserver& observer) {
   const std::int64_t every = options_.record_every > 0
                                  ? options_.record_every

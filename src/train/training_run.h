@@ -23,11 +23,13 @@ class TrainingRun {
 
   StepRecord step(const GivenNoise<T>* noise = nullptr);
   TrainResult run(TrainObserver* observer);
+  void with_averaged(const std::function<void()>& f);
 
   void save(const std::filesystem::path& path) const;
   void resume(const std::filesystem::path& path);
 
   [[nodiscard]] std::int64_t iteration() const { return iteration_; }
+  [[nodiscard]] std::int64_t skipped_in_a_row() const { return skipped_in_a_row_; }
   [[nodiscard]] const Multipliers& multipliers() const { return ascent_.multipliers(); }
   [[nodiscard]] std::span<const T> main_gradient() const { return main_update_.gradient(); }
   [[nodiscard]] std::span<const T> proxy_gradient() const { return proxy_update_->gradient(); }

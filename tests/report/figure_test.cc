@@ -60,6 +60,8 @@ std::vector<std::vector<Panel>> every_kind() {
   return {{DensityMap{.title = "map", .density = density, .points = points},
            Scatter{.title = "points", .points = points}},
           {line("line"), Histogram{.samples = {1, 2, 2, 3}, .second = {2, 2, 4}}},
+          {DensityMap{.density = density, .contours = true},
+           Bars{.groups = {"a", "b"}, .series = {{"bars", {1, -2}, {0.5, 1}}}}},
           {Curves{.log_x = true, .log_y = true, .lines = {{"wide", {1, 1e4}, {0, 1e-6}}}}}};
 }
 

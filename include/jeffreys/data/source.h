@@ -25,6 +25,12 @@ struct GridNode {
   double weight = 0;
 };
 
+// The Gaussians of a mixture with equal weights.
+struct Modes {
+  Matrix<double> centers = {};  // [modes, 2]; empty for a source that is no mixture
+  double deviation = 0;         // of each
+};
+
 class Source {
  public:
   Source() = default;
@@ -49,6 +55,8 @@ class Source {
 
   // All mass but 1e-9 lies inside.
   virtual PlaneRange range() const = 0;
+
+  virtual Modes modes() const { return {}; }
 
  private:
   // Moves rows of uniform [rows, 2] and normal [rows, 2] numbers to the source.

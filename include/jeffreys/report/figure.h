@@ -27,6 +27,7 @@ struct DensityMap {
   double y_max = 1;
   Matrix<double> density = {};  // [ny, nx], values at cell_centers(): row 0 lies at y_min
   Matrix<double> points = {};   // [n, 2], may be empty: drawn over the map
+  bool contours = false;        // filled contours at round densities in place of cells
 };
 
 // Points in the plane, alone.
@@ -42,6 +43,7 @@ struct Scatter {
 };
 
 // Lines over a common x axis. On a logarithmic axis values that are not above 0 are left out.
+// Nothing without a name is in the legend.
 struct Curves {
   struct Line {
     std::string name = {};
@@ -49,12 +51,23 @@ struct Curves {
     std::vector<double> y = {};  // as long as x
     bool dashed = false;
     int color = -1;  // lines with the same number look alike; -1: their position in `lines`
+    // A translucent band behind the lines, such as mean -+ deviation; empty, or as long as x.
+    std::vector<double> lower = {};
+    std::vector<double> upper = {};
+    bool emphasis = false;  // thick, black and solid, over all others
+    bool filled = false;    // the area down to 0, behind all others; light grey where color is -1
+    double value = kFit;    // a number that gives the line its colour, explained by a bar
   };
   struct Mark {
     std::string name = {};
     double x = 0;
     double y = 0;
     int color = 0;  // that of a line
+  };
+  // A horizontal line, such as the entropy of the data. A fitted axis includes it.
+  struct Reference {
+    std::string name = {};
+    double y = 0;
   };
   std::string title = {};
   std::string x_label = {};
@@ -65,6 +78,29 @@ struct Curves {
   double y_max = kFit;
   std::vector<Line> lines = {};
   std::vector<Mark> marks = {};  // small circles, named in the legend
+  std::vector<Reference> references = {};
+  std::string value_label = {};  // of the bar that explains the lines' values
+  bool log_values = false;
+};
+
+// Numbers in groups, with their deviations as whiskers: bars from 0, or dots where 0 means nothing
+// (a negative log likelihood) and the length of a bar would mean nothing either.
+struct Bars {
+  struct Series {
+    std::string name = {};
+    std::vector<double> values = {};     // one for each group; NaN: missing
+    std::vector<double> deviation = {};  // empty, or one for each group
+    int color = -1;                      // as in Curves; -1: its position in `series`
+  };
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
+  bool from_zero = true;      // false: dots, and an axis that is fitted to them
+  bool value_labels = false;  // the numbers themselves, with three digits
+  double y_min = kFit;
+  double y_max = kFit;
+  std::vector<std::string> groups = {};
+  std::vector<Series> series = {};
 };
 
 // Densities of one set of numbers, or of two, one over the other. An outlier does not stretch the
@@ -81,7 +117,7 @@ struct Histogram {
   std::vector<double> second = {};  // may be empty
 };
 
-using Panel = std::variant<DensityMap, Scatter, Curves, Histogram>;
+using Panel = std::variant<DensityMap, Scatter, Curves, Histogram, Bars>;
 
 // The centres of nx times ny equal cells: [ny * nx, 2], x fastest, from (x_min, y_min) on. A
 // density at these points, reshaped to [ny, nx], is a DensityMap's.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -79,7 +80,12 @@ class Trainer {
   StepRecord step();
 
   [[nodiscard]] std::int64_t iteration() const;
+  // Steps up to now that were not finite, without a good one between them.
+  [[nodiscard]] std::int64_t skipped_in_a_row() const;
   [[nodiscard]] const Multipliers& multipliers() const;
+
+  // Calls f while the models hold their averaged weights; not at all without averaging.
+  void with_averaged(const std::function<void()>& f);
 
   // Iterates until a reason to stop; then, unless interrupted, the models take the state that
   // validation chose (main and a flow proxy each its own; an energy proxy that of main's

@@ -1,0 +1,49 @@
+// A strong density for small tables that anyone can fit: a mixture of Gaussians with full
+// covariances by expectation maximisation; validation rows say how many and when to stop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "jeffreys/matrix.h"
+
+namespace jeffreys {
+
+struct MixtureComponent {
+  double weight = 1;
+  Vector<double> mean;
+  Matrix<double> factor;  // lower Cholesky factor of the covariance
+};
+
+struct MixtureOptions {
+  std::size_t most_components = 64;
+  std::size_t starts = 3;  // for each number of components
+  std::uint64_t seed = 0;
+
+  void validate() const;
+};
+
+class MixtureBaseline {
+ public:
+  // Fits 1, 2, 3, 4, 6, 8, 12, 16, ... components to training [rows, features] and keeps those
+  // under which validation [rows, features] is likeliest; stops at most_components, at a component
+  // for every two rows, or when two numbers in a row have not helped. Every covariance gets 1e-6 of
+  // the column's variance on the diagonal. The same arguments give the same mixture. Throws
+  // std::invalid_argument for no rows, no columns, or values that are not finite.
+  MixtureBaseline(const MatrixView<double>& training, const MatrixView<double>& validation,
+                  const MixtureOptions& options = {});
+
+  // NaN for a row that is not finite.
+  [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x) const;
+
+  // [rows, features]; the first rows of a larger sample are a smaller one.
+  [[nodiscard]] Matrix<double> sample(Eigen::Index rows, std::uint64_t seed) const;
+
+  [[nodiscard]] const std::vector<MixtureComponent>& components() const { return components_; }
+
+ private:
+  std::vector<MixtureComponent> components_;
+};
+
+}  // namespace jeffreys

@@ -1,0 +1,31 @@
+// Expectation maximisation of a Gaussian mixture on standardised rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "jeffreys/evaluate/mixture_baseline.h"
+
+namespace jeffreys {
+
+// Log of weight times density, [rows, components].
+[[nodiscard]] Matrix<double> log_joint(const MatrixView<double>& x,
+                                       const std::vector<MixtureComponent>& components);
+
+// log(sum(exp(row))) of each row.
+[[nodiscard]] Vector<double> log_sum_exp(const Matrix<double>& rows);
+
+struct MixtureFit {
+  std::vector<MixtureComponent> components;
+  double score = 0;  // mean log density of the validation rows
+};
+
+// From `count` centres that lie far from one another (k-means++ and a few steps of k-means) until
+// validation rows no longer gain or training rows hardly do. Of several starts, the one that is
+// likeliest after a few steps goes on.
+[[nodiscard]] MixtureFit fit_mixture(const Matrix<double>& training,
+                                     const Matrix<double>& validation, std::size_t count,
+                                     std::size_t starts, std::uint64_t seed);
+
+}  // namespace jeffreys

@@ -1,0 +1,29 @@
+#include "experiment/job_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "jeffreys/input_error.h"
+
+namespace jeffreys::experiment {
+
+JobLock::JobLock(std::filesystem::path path) : path_(std::move(path)) {
+  descriptor_ = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    throw InputError(path_.string(), "cannot be made: " + std::generic_category().message(errno));
+  }
+  held_ = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+}
+
+JobLock::~JobLock() {
+  // Removed while it is held, so that nobody waits on a name that is gone.
+  std::error_code ignored;
+  if (held_) std::filesystem::remove(path_, ignored);
+  close(descriptor_);
+}
+
+}  // namespace jeffreys::experiment

@@ -1,0 +1,188 @@
+#include "experiment/plan.h"
+
+#include <fmt/format.h>
+
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include <stdexcept>
+
+#include "jeffreys/input_error.h"
+
+namespace jeffreys::experiment {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void refuse(const toml::node& node, const std::string& problem) const {
+    const auto begin = node.source().begin;
+    throw InputError(file_, problem, begin.line, begin.column);
+  }
+
+  // Refuses keys that nobody reads: a misspelt one would silently do nothing.
+  void know(const toml::table& table, const std::vector<std::string>& keys) const {
+    for (const auto& [key, node] : table) {
+      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+        refuse(node, fmt::format("there is no key '{}' here; known: {}", std::string(key.str()),
+                                 fmt::join(keys, ", ")));
+      }
+    }
+  }
+
+  template <typename T>
+  T value(const toml::table& table, const std::string& key, T missing) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return missing;
+    const auto found = node->value<T>();
+    if (!found) refuse(*node, fmt::format("{}: a value of another kind was expected", key));
+    return *found;
+  }
+
+  [[nodiscard]] std::string text(const toml::node& node) const {
+    if (const auto value = node.value_exact<std::string>()) return *value;
+    if (const auto value = node.value_exact<std::int64_t>()) return fmt::format("{}", *value);
+    if (const auto value = node.value_exact<double>()) return fmt::format("{}", *value);
+    if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
+    if (const toml::array* array = node.as_array()) {
+      std::vector<std::string> items;
+      for (const toml::node& item : *array) items.push_back(text(item));
+      return fmt::format("{}", fmt::join(items, ","));
+    }
+    refuse(node, "expected a number, a text, true, false or a list");
+  }
+
+  // Leaves of nested tables, in the order of the file.
+  template <typename Add>
+  void flatten(const toml::table& table, const std::string& prefix, const Add& add) const {
+    std::vector<std::pair<toml::source_position, std::string>> order;
+    for (const auto& [key, node] : table) {
+      order.emplace_back(node.source().begin, std::string(key.str()));
+    }
+    std::sort(order.begin(), order.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [place, key] : order) {
+      const toml::node& node = *table.get(key);
+      if (const toml::table* inner = node.as_table()) {
+        flatten(*inner, prefix + key + ".", add);
+      } else {
+        add(prefix + key, node);
+      }
+    }
+  }
+
+  [[nodiscard]] Settings settings(const toml::table& parent) const {
+    Settings result;
+    const toml::table* table = parent["settings"].as_table();
+    if (table == nullptr) return result;
+    FitOptions scratch;
+    flatten(*table, "", [&](const std::string& key, const toml::node& node) {
+      const std::string value = text(node);
+      try {
+        if (key == "preset") {
+          apply_preset(value, scratch);
+        } else {
+          change_setting(scratch, key, value);
+        }
+      } catch (const std::invalid_argument& error) {
+        refuse(node, error.what());
+      }
+      result.emplace_back(key, value);
+    });
+    return result;
+  }
+
+  [[nodiscard]] DataSpec data(const toml::table& table) const {
+    know(table, {"source", "table", "task", "rows", "test_rows", "settings"});
+    DataSpec spec;
+    const std::pair<const char*, DataKind> kinds[] = {
+        {"source", DataKind::source}, {"table", DataKind::table}, {"task", DataKind::task}};
+    for (const auto& [key, kind] : kinds) {
+      if (!table.contains(key)) continue;
+      if (!spec.name.empty()) refuse(table, "expected one of source, table and task");
+      spec.kind = kind;
+      spec.name = value<std::string>(table, key, "");
+    }
+    if (spec.name.empty()) refuse(table, "data: expected source, table or task");
+    if (const toml::array* rows = table["rows"].as_array()) {
+      for (const toml::node& item : *rows) spec.rows.push_back(item.value_or<std::int64_t>(0));
+    } else {
+      spec.rows.push_back(value<std::int64_t>(table, "rows", 0));
+    }
+    spec.test_rows = value<std::int64_t>(table, "test_rows", 0);
+    if (spec.kind != DataKind::table) {
+      for (const Eigen::Index rows : spec.rows) {
+        if (rows < 10 || spec.test_rows < 10) {
+          refuse(table, "rows and test_rows: expected whole numbers from 10 on");
+        }
+      }
+    }
+    spec.settings = settings(table);
+    return spec;
+  }
+
+  [[nodiscard]] MethodSpec method(const toml::table& table) const {
+    know(table, {"name", "label", "baseline", "wgan", "settings", "grid"});
+    MethodSpec spec;
+    spec.name = value<std::string>(table, "name", "");
+    if (spec.name.empty()) refuse(table, "method: expected a name");
+    spec.label = value<std::string>(table, "label", spec.name);
+    spec.baseline = value<std::string>(table, "baseline", "");
+    if (const toml::table* wgan = table["wgan"].as_table()) {
+      know(*wgan, {"critic_steps", "penalty"});
+      spec.wgan = WganSpec{static_cast<int>(value<std::int64_t>(*wgan, "critic_steps", 5)),
+                           value<double>(*wgan, "penalty", 0.1)};
+    }
+    spec.settings = settings(table);
+    if (const toml::table* grid = table["grid"].as_table()) {
+      flatten(*grid, "", [&](const std::string& key, const toml::node& node) {
+        const toml::array* values = node.as_array();
+        if (values == nullptr || values->empty()) refuse(node, key + ": expected a list");
+        spec.grid.emplace_back(key, std::vector<std::string>());
+        for (const toml::node& item : *values) spec.grid.back().second.push_back(text(item));
+      });
+    }
+    return spec;
+  }
+
+ private:
+  std::string file_;
+};
+
+}  // namespace
+
+Plan read_plan(const std::string& name, const std::string& text, const std::string& file) {
+  toml::table table;
+  try {
+    table = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    throw InputError(file, std::string(error.description()), error.source().begin.line,
+                     error.source().begin.column);
+  }
+  const Reader reader(file);
+  reader.know(
+      table, {"title", "iterations", "seeds", "evaluations", "maps", "settings", "data", "method"});
+  Plan plan{.name = name, .title = reader.value<std::string>(table, "title", name), .text = text};
+  plan.iterations = reader.value<std::int64_t>(table, "iterations", 0);
+  plan.seeds = static_cast<int>(reader.value<std::int64_t>(table, "seeds", 1));
+  plan.evaluations = static_cast<int>(reader.value<std::int64_t>(table, "evaluations", 200));
+  plan.maps = reader.value<std::int64_t>(table, "maps", 0);
+  if (plan.iterations < 1 || plan.seeds < 1 || plan.evaluations < 2) {
+    throw InputError(file, "expected iterations and seeds from 1, evaluations from 2");
+  }
+  plan.settings = reader.settings(table);
+  const auto each = [&](const char* key, const auto& add) {
+    const toml::array* list = table[key].as_array();
+    if (list == nullptr) throw InputError(file, fmt::format("expected [[{}]] tables", key));
+    for (const toml::node& node : *list) {
+      if (node.as_table() == nullptr) reader.refuse(node, "expected a table");
+      add(*node.as_table());
+    }
+  };
+  each("data", [&](const toml::table& t) { plan.data.push_back(reader.data(t)); });
+  each("method", [&](const toml::table& t) { plan.methods.push_back(reader.method(t)); });
+  return plan;
+}
+
+}  // namespace jeffreys::experiment

@@ -1,0 +1,135 @@
+#include "experiment/report.h"
+
+#include <fmt/format.h>
+
+#include "experiment/cost.h"
+#include "experiment/folder.h"
+#include "experiment/section.h"
+
+namespace jeffreys::experiment {
+namespace {
+
+using Describe = void (*)(const Results&, Section&);
+
+Describe describe_of(const std::string& name) {
+  static const std::map<std::string, Describe> table = {
+      {"teaser", describe_teaser},
+      {"uci", describe_uci},
+      {"gmm40-weights", describe_gmm40_weights},
+      {"gmm40-wgan", describe_gmm40_wgan},
+      {"density", describe_density},
+      {"sbi", describe_sbi},
+      {"compute-time", describe_compute_time},
+      {"open-points", describe_open_points},
+  };
+  return table.at(name);
+}
+
+report::Verdict colour(Finding finding) {
+  switch (finding) {
+    case Finding::holds: return report::Verdict::good;
+    case Finding::in_part: return report::Verdict::mixed;
+    case Finding::fails: return report::Verdict::bad;
+    case Finding::not_enough_runs: break;
+  }
+  return report::Verdict::none;
+}
+
+void claims_table(report::Page& page, const std::vector<std::pair<std::string, Claim>>& claims) {
+  page.heading("Claims of the paper", 2, "claims");
+  page.paragraph(
+      "Each verdict is decided by the program from the runs below. A claim holds if the 95 % "
+      "interval of the paired difference over seeds excludes zero, with at least three seeds, on "
+      "every data set that it speaks of.");
+  std::vector<std::vector<report::Cell>> rows;
+  for (const auto& [experiment, claim] : claims) {
+    rows.push_back({experiment, claim.text, claim.numbers,
+                    report::Cell(text_of(claim.finding), colour(claim.finding)), claim.paper});
+  }
+  page.table({"experiment", "claim", "our numbers", "verdict", "in the paper"}, rows,
+             {.numeric = {false, false, false, false, false}});
+}
+
+struct Loaded {
+  Plan plan;
+  double scale = 1;
+  Results results;
+};
+
+std::vector<Loaded> load(const ReproduceOptions& options) {
+  std::vector<Loaded> list;
+  for (const std::string& name : options.names) {
+    const std::filesystem::path folder = options.output / name;
+    const auto scale = scale_of_folder(folder);
+    if (!scale) continue;
+    Plan plan = plan_of(name);
+    Results results(plan, *scale, folder);
+    list.push_back({std::move(plan), *scale, std::move(results)});
+  }
+  return list;
+}
+
+void describe(const Loaded& loaded, Section& section) {
+  report::Page& page = section.page();
+  page.heading(loaded.plan.title, 2, loaded.plan.name);
+  page.paragraph(fmt::format(
+      "{} runs of {} iterations{}.", loaded.results.size(),
+      make_jobs(loaded.plan, loaded.scale, 1).front().options.train.iterations,
+      loaded.scale < 1
+          ? fmt::format(" (scale {} of the paper's {})", loaded.scale, loaded.plan.iterations)
+          : ", the paper's length"));
+  for (const std::string& problem : loaded.results.problems()) {
+    page.notice(problem, report::Notice::warning);
+  }
+  describe_of(loaded.plan.name)(loaded.results, section);
+}
+
+// Jobs of this call without a result.
+void note_missing(report::Page& page, const std::vector<FinishedJob>& jobs) {
+  std::map<std::string, std::vector<std::string>> why;
+  for (const FinishedJob& job : jobs) {
+    if (!job.message.empty()) why[job.message].push_back(job.name);
+  }
+  for (const auto& [message, names] : why) {
+    page.notice(fmt::format("{} ({})", message, fmt::join(names, ", ")), report::Notice::warning);
+  }
+}
+
+}  // namespace
+
+std::filesystem::path write_report(const ReproduceOptions& options,
+                                   const std::vector<FinishedJob>& jobs,
+                                   ReproduceObserver& observer) {
+  const std::vector<Loaded> all = load(options);
+  if (all.empty()) return {};
+  // The claims come first on the page but follow from the sections: these are made twice, at first
+  // without figures, on a page that nobody sees.
+  std::vector<std::pair<std::string, Claim>> claims;
+  for (const Loaded& loaded : all) {
+    report::Page unseen("");
+    Section section(unseen, options.output, loaded.plan.name);
+    describe(loaded, section);
+    for (const Claim& claim : section.claims()) claims.emplace_back(loaded.plan.name, claim);
+  }
+  report::Page page("Adaptive symmetrization of the KL divergence, reproduced",
+                    "made by jeffreys reproduce");
+  note_missing(page, jobs);
+  claims_table(page, claims);
+  for (const Loaded& loaded : all) {
+    Section section(page, options.output, loaded.plan.name,
+                    [&](const std::filesystem::path& path) { observer.on_figure(path); });
+    describe(loaded, section);
+  }
+  const auto peer = read_peer_times(options.output / "peer.json");
+  std::vector<CostRow> costs;
+  for (const Loaded& loaded : all) {
+    const auto rows = cost_of(loaded.plan, loaded.results, peer);
+    costs.insert(costs.end(), rows.begin(), rows.end());
+  }
+  cost_table(page, costs);
+  page.save(options.output / "results.md");
+  page.save(options.output / "index.html");
+  return options.output / "index.html";
+}
+
+}  // namespace jeffreys::experiment

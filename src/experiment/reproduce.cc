@@ -1,0 +1,86 @@
+#include "jeffreys/experiment/reproduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "experiment/embedded.h"
+#include "experiment/folder.h"
+#include "experiment/queue.h"
+#include "experiment/report.h"
+
+namespace jeffreys::experiment {
+namespace {
+
+bool selected(const Job& job, const std::vector<std::string>& only) {
+  if (only.empty()) return true;
+  const std::string name = job.experiment + "/" + job.name();
+  return std::any_of(only.begin(), only.end(),
+                     [&](const std::string& part) { return name.find(part) != std::string::npos; });
+}
+
+std::vector<QueuedJob> queue_of(const ReproduceOptions& options) {
+  std::vector<QueuedJob> queue;
+  int place = 0;
+  for (const std::string& name : options.names) {
+    const Plan plan = plan_of(name);
+    const std::filesystem::path folder = options.output / name;
+    claim_folder(folder, plan, options.scale);
+    for (Job& job : make_jobs(plan, options.scale, options.seeds)) {
+      if (!selected(job, options.only)) continue;
+      if (place++ % options.shard.count != options.shard.index - 1) continue;
+      queue.push_back({std::move(job), folder});
+    }
+  }
+  return queue;
+}
+
+}  // namespace
+
+void ReproduceOptions::validate() const {
+  const auto require = [](bool good, const std::string& problem) {
+    if (!good) throw std::invalid_argument(problem);
+  };
+  require(!names.empty(), "names: expected at least one experiment, got none");
+  for (const std::string& name : names) static_cast<void>(experiment_text(name));
+  require(scale > 0 && scale <= 1, fmt::format("scale: expected 0 < scale <= 1, got {}", scale));
+  require(!seeds || *seeds >= 1, "seeds: expected at least 1, got 0");
+  require(jobs >= 1, "jobs: expected at least 1, got 0");
+  require(shard.count >= 1 && shard.index >= 1 && shard.index <= shard.count,
+          fmt::format("shard: expected i/n with 1 <= i <= n, got {}/{}", shard.index, shard.count));
+}
+
+std::vector<ExperimentInfo> experiments() {
+  std::vector<ExperimentInfo> list;
+  for (const EmbeddedFile& file : embedded_experiments()) {
+    const std::string name(file.name);
+    list.push_back({name, plan_of(name).title});
+  }
+  return list;
+}
+
+std::string experiment_text(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const EmbeddedFile& file : embedded_experiments()) {
+    if (file.name == name) return std::string(file.text);
+    known.push_back(file.name);
+  }
+  throw std::invalid_argument(
+      fmt::format("there is no experiment '{}'; known: {}, all", name, fmt::join(known, ", ")));
+}
+
+ReproduceResult reproduce(const ReproduceOptions& options, ReproduceObserver& observer) {
+  options.validate();
+  ReproduceResult result;
+  if (options.train) {
+    result.jobs = run_queue(queue_of(options), options, observer);
+    result.interrupted = observer.should_stop();
+  }
+  if (options.figures && !result.interrupted) {
+    result.page = write_report(options, result.jobs, observer);
+  }
+  return result;
+}
+
+}  // namespace jeffreys::experiment

@@ -1,0 +1,71 @@
+// The runs of one experiment as they lie in its folder, and the numbers that tables and claims are
+// made of.
+#pragma once
+
+#include <optional>
+
+#include "experiment/run_file.h"
+#include "jeffreys/evaluate/seeds.h"
+
+namespace jeffreys::experiment {
+
+// When in a run a number is taken.
+enum class Moment {
+  last,      // after all iterations
+  best,      // where it is lowest: chosen on test rows, as the paper does
+  selected,  // where the same model's validation NLL is lowest: what a user can do
+};
+
+// A column of a run at a moment. NaN where it was not measured, and where a run that diverged has
+// no last value.
+[[nodiscard]] double value_at(const RunResult& run, const std::string& column, Moment moment);
+
+// The point that validation chooses among all models of a run (main, proxy, their averages).
+struct Chosen {
+  std::string model;  // "main", "proxy_averaged", ...
+  std::int64_t iteration = 0;
+  double test_nll = 0;
+  double seconds = 0;  // of processor time until then; NaN if unknown
+};
+[[nodiscard]] std::optional<Chosen> chosen_by_validation(const RunResult& run);
+
+class Results {
+ public:
+  // Everything below the folder; damaged files are named in problems(). The order of data and
+  // methods is the plan's, whatever is missing.
+  Results(const Plan& plan, double scale, const std::filesystem::path& folder);
+
+  [[nodiscard]] const std::vector<std::string>& data() const { return data_; }
+  [[nodiscard]] const std::vector<std::string>& methods() const { return methods_; }
+  [[nodiscard]] const std::string& label(const std::string& method) const;
+  // By seed; empty if there are none.
+  [[nodiscard]] std::vector<const RunResult*> runs(const std::string& data,
+                                                   const std::string& method) const;
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] std::size_t size() const { return runs_.size(); }
+  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+
+  // One value for each seed, without those that are not finite.
+  [[nodiscard]] std::vector<double> values(const std::string& data, const std::string& method,
+                                           const std::string& column, Moment moment) const;
+  [[nodiscard]] std::optional<SeedSummary> summary(const std::string& data,
+                                                   const std::string& method,
+                                                   const std::string& column, Moment moment) const;
+  // b - a over the seeds that both have, finite.
+  struct Side {
+    std::string method;
+    std::string column;
+    Moment moment = Moment::last;
+  };
+  [[nodiscard]] std::optional<PairedInterval> difference(const std::string& data, const Side& a,
+                                                         const Side& b) const;
+
+ private:
+  std::vector<std::string> data_;
+  std::vector<std::string> methods_;
+  std::map<std::string, std::string> labels_;
+  std::map<std::pair<std::string, std::string>, std::map<std::uint64_t, RunResult>> runs_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace jeffreys::experiment

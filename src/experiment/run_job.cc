@@ -1,0 +1,158 @@
+#include "experiment/run_job.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+
+#include "experiment/baseline.h"
+#include "experiment/job_lock.h"
+#include "experiment/learner.h"
+#include "experiment/run_file.h"
+#include "jeffreys/input_error.h"
+
+namespace jeffreys::experiment {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of this thread: other jobs and programs do not count.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+class Run {
+ public:
+  Run(const Job& job, const JobContext& context, std::atomic<std::int64_t>& progress)
+      : job_(job),
+        context_(context),
+        progress_(progress),
+        checkpoint_(context.folder / (job.name() + ".checkpoint")),
+        partial_(context.folder / (job.name() + ".partial.json")),
+        workload_(make_workload(job, context.data)) {}
+
+  Outcome train() {
+    learner_ = make_learner(job_, *workload_);
+    resume();
+    const auto points = evaluation_points(job_.options.train.iterations, job_.evaluations);
+    auto next = std::upper_bound(points.begin(), points.end(), learner_->iteration());
+    for (; next != points.end() && !learner_->diverged(); ++next) {
+      if (!step_to(*next)) return Outcome::interrupted;
+      measure();
+    }
+    finish();
+    return Outcome::done;
+  }
+
+ private:
+  // False: asked to stop, and saved.
+  bool step_to(std::int64_t point) {
+    while (learner_->iteration() < point && !learner_->diverged()) {
+      // Before a step, never between a step that reaches a point and its measurement: what is
+      // measured includes what the step said about itself.
+      const bool stop = context_.should_stop && context_.should_stop();
+      const auto now = std::chrono::steady_clock::now();
+      if (stop ||
+          std::chrono::duration<double>(now - saved_).count() > context_.checkpoint_seconds) {
+        save();
+        saved_ = now;
+      }
+      if (stop) return false;
+      const double begin = processor_seconds();
+      learner_->step();
+      spent_ += processor_seconds() - begin;
+      progress_ = learner_->iteration();
+    }
+    return true;
+  }
+
+  // Time for measuring is no time of training.
+  void measure() {
+    const Models models = learner_->models();
+    Numbers numbers = workload_->measure(models);
+    numbers.merge(learner_->numbers());
+    learner_->with_averaged(
+        [&](const Models& averaged) { numbers.merge(workload_->measure(averaged)); });
+    curve_.add(learner_->iteration(), numbers);
+    seconds_.push_back(spent_);
+  }
+
+  void save() const {
+    // The curve first: what it has beyond the checkpoint is cut off at the resume.
+    write_text(partial_,
+               Json{{"curve", to_json(curve_)}, {"seconds", seconds_}, {"spent", spent_}}.dump());
+    learner_->save(checkpoint_);
+  }
+
+  void resume() {
+    if (!std::filesystem::exists(checkpoint_) || !std::filesystem::exists(partial_)) return;
+    try {
+      std::ifstream stream(partial_);
+      const Json json = Json::parse(stream);
+      curve_ = curve_from_json(json.at("curve"));
+      seconds_ = json.at("seconds").get<std::vector<double>>();
+      spent_ = json.at("spent");
+    } catch (const nlohmann::json::exception& error) {
+      throw InputError(
+          partial_.string(),
+          fmt::format("is damaged ({}); remove it to begin this run anew", error.what()));
+    }
+    learner_->resume(checkpoint_);
+    curve_.cut(learner_->iteration());
+    seconds_.resize(curve_.iteration.size());
+    progress_ = learner_->iteration();
+  }
+
+  void finish() {
+    const Models models = learner_->models();
+    RunResult result{.experiment = job_.experiment,
+                     .data = job_.data,
+                     .method = job_.method,
+                     .label = job_.label,
+                     .seed = job_.seed,
+                     .stop = learner_->diverged() ? "diverged" : "finished"};
+    for (const Setting& setting : list_settings(job_.options)) {
+      result.settings.emplace_back(setting.key, setting.value);
+    }
+    result.last = workload_->measure_last(models);
+    if (job_.maps > 0) result.grid = workload_->density_grid(models, job_.maps);
+    result.curve = std::move(curve_);
+    result.seconds = std::move(seconds_);
+    write_run(context_.folder, job_.name(), result);
+    std::filesystem::remove(checkpoint_);
+    std::filesystem::remove(partial_);
+  }
+
+  const Job& job_;
+  const JobContext& context_;
+  std::atomic<std::int64_t>& progress_;
+  std::filesystem::path checkpoint_;
+  std::filesystem::path partial_;
+  std::unique_ptr<Workload> workload_;
+  std::unique_ptr<Learner> learner_;
+  Curve curve_;
+  std::vector<double> seconds_;
+  double spent_ = 0;
+  std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Outcome run_job(const Job& job, const JobContext& context, std::atomic<std::int64_t>& progress) {
+  const std::filesystem::path file = context.folder / (job.name() + ".json");
+  if (std::filesystem::exists(file)) return Outcome::was_done;
+  std::filesystem::create_directories(file.parent_path());
+  const JobLock lock(context.folder / (job.name() + ".lock"));
+  if (!lock.held()) return Outcome::elsewhere;
+  if (std::filesystem::exists(file)) return Outcome::was_done;
+  if (!job.baseline.empty()) {
+    run_baseline(job, *make_workload(job, context.data), context.folder);
+    return Outcome::done;
+  }
+  return Run(job, context, progress).train();
+}
+
+}  // namespace jeffreys::experiment

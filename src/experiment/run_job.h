@@ -1,0 +1,30 @@
+// One run of an experiment, from its data to its file; stopped at any moment, it goes on from its
+// checkpoint.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "experiment/plan.h"
+#include "experiment/workload.h"
+
+namespace jeffreys::experiment {
+
+enum class Outcome {
+  done,
+  was_done,     // its file was there
+  interrupted,  // a checkpoint is there
+  elsewhere,    // another process works on it
+};
+
+struct JobContext {
+  std::filesystem::path folder;  // of the experiment
+  std::filesystem::path data;    // the folder with uci/
+  std::function<bool()> should_stop;
+  double checkpoint_seconds = 20;
+};
+
+// progress: iterations done so far. Throws what goes wrong.
+Outcome run_job(const Job& job, const JobContext& context, std::atomic<std::int64_t>& progress);
+
+}  // namespace jeffreys::experiment

@@ -1,0 +1,72 @@
+// What an experiment says: figures, tables and a verdict on each of the paper's claims.
+#pragma once
+
+#include <functional>
+
+#include "experiment/results.h"
+#include "jeffreys/report/figure.h"
+#include "jeffreys/report/page.h"
+
+namespace jeffreys::experiment {
+
+enum class Finding { holds, in_part, fails, not_enough_runs };
+[[nodiscard]] const char* text_of(Finding finding);
+
+struct Claim {
+  std::string paper = {};    // where it is said: a label of the paper
+  std::string text = {};     // what it says
+  std::string numbers = {};  // ours, with seeds and intervals
+  Finding finding = Finding::not_enough_runs;
+};
+
+// "lower is better": whether b is below a, from b - a over seeds. At least 3 seeds and an interval
+// that excludes 0 decide; else there are not enough runs.
+[[nodiscard]] Finding lower(const std::optional<PairedInterval>& difference);
+// Of a claim that speaks of several data sets: those with too few runs do not count, unless all
+// are.
+[[nodiscard]] Finding together(const std::vector<Finding>& findings);
+
+// "-0.962 ± 0.012 (5)": mean, deviation over seeds, number of seeds; "–" for nothing.
+[[nodiscard]] std::string text_of(const std::optional<SeedSummary>& summary, int digits = 3);
+// "-0.18 [-0.21, -0.15], 5 seeds"
+[[nodiscard]] std::string text_of(const std::optional<PairedInterval>& difference, int digits = 3);
+
+class Section {
+ public:
+  // folder: that of the page, which links to the figures below it. Without on_figure, which is told
+  // of every figure, none is drawn.
+  Section(report::Page& page, std::filesystem::path folder, std::string experiment,
+          std::function<void(const std::filesystem::path&)> on_figure = {});
+
+  [[nodiscard]] report::Page& page() { return page_; }
+  // Draws figures/EXPERIMENT-NAME.svg and .png and puts the figure on the page.
+  void figure(const std::string& name, const std::vector<std::vector<report::Panel>>& panels,
+              const std::string& caption, const std::string& title = "");
+  void claim(Claim claim) { claims_.push_back(std::move(claim)); }
+  [[nodiscard]] const std::vector<Claim>& claims() const { return claims_; }
+
+ private:
+  report::Page& page_;
+  std::filesystem::path folder_;
+  std::string experiment_;
+  std::function<void(const std::filesystem::path&)> on_figure_;
+  std::vector<Claim> claims_;
+};
+
+// The mean of a column over seeds at the iterations of the first run, with a band of one deviation
+// if there are several seeds.
+[[nodiscard]] report::Curves::Line mean_line(const Results& results, const std::string& data,
+                                             const std::string& method, const std::string& column,
+                                             const std::string& name, int color);
+
+// One small file for each. Each copes with results that are missing.
+void describe_teaser(const Results& results, Section& section);
+void describe_uci(const Results& results, Section& section);
+void describe_gmm40_weights(const Results& results, Section& section);
+void describe_gmm40_wgan(const Results& results, Section& section);
+void describe_density(const Results& results, Section& section);
+void describe_sbi(const Results& results, Section& section);
+void describe_compute_time(const Results& results, Section& section);
+void describe_open_points(const Results& results, Section& section);
+
+}  // namespace jeffreys::experiment

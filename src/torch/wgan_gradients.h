@@ -1,0 +1,59 @@
+// The two gradients of a WGAN that the fused models do not offer, by autograd. No libtorch header
+// here: only the sources that need it take its time to compile.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "jeffreys/matrix.h"
+#include "jeffreys/model/energy_model.h"
+#include "jeffreys/model/spline_flow.h"
+
+namespace jeffreys {
+
+// mean (|grad critic(x)| - 1)^2, whose gradient needs second derivatives of the critic.
+template <typename T>
+class GradientPenalty {
+ public:
+  explicit GradientPenalty(const ResidualEnergy<T>& critic);
+  ~GradientPenalty();
+  GradientPenalty(const GradientPenalty&) = delete;
+  GradientPenalty& operator=(const GradientPenalty&) = delete;
+
+  // gradient += weight * d penalty / d critic's parameters; returns the penalty. x: [rows,
+  // features].
+  double add(const ResidualEnergy<T>& critic, const MatrixView<T>& x, double weight,
+             std::span<T> gradient);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Samples of a flow as functions of its parameters for fixed noise.
+template <typename T>
+class SamplePath {
+ public:
+  explicit SamplePath(const SplineFlow<T>& flow);
+  ~SamplePath();
+  SamplePath(const SamplePath&) = delete;
+  SamplePath& operator=(const SamplePath&) = delete;
+
+  // [rows, features] from standard normal noise of that shape; keeps the path to the parameters.
+  Matrix<T> sample(const SplineFlow<T>& flow, const MatrixView<T>& noise);
+
+  // gradient += sum_i sample_gradient_i . d sample_i / d parameters, and forgets the path of the
+  // last sample().
+  void add(const MatrixView<T>& sample_gradient, std::span<T> gradient);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+extern template class GradientPenalty<float>;
+extern template class GradientPenalty<double>;
+extern template class SamplePath<float>;
+extern template class SamplePath<double>;
+
+}  // namespace jeffreys

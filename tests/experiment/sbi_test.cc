@@ -1,0 +1,63 @@
+#include "experiment/small_results.h"
+
+namespace jeffreys::experiment {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const char* const kPlan = R"(
+[[data]]
+task = "two_moons"
+rows = [1000, 3000]
+test_rows = 100
+[[method]]
+name = "ours"
+[[method]]
+name = "flow"
+)";
+
+class Sbi : public SmallResults {
+ protected:
+  void pair(const std::string& data, std::uint64_t seed, double ours, double flow) {
+    const double small = 0.002 * static_cast<double>(seed % 3);
+    run(data, "ours", seed,
+        {{"main.c2st", {1, ours + small, 0.7}}, {"proxy.c2st", {1, ours + small, 0.6}}},
+        {{"proxy_langevin.c2st", 0.9 + small}});
+    run(data, "flow", seed, {{"main.c2st", {1, flow, 0.7 - small}}});
+  }
+};
+
+TEST_F(Sbi, SaysThatThereAreNoRuns) {
+  const Told told = tell(describe_sbi, kPlan);
+  EXPECT_THAT(told.page, HasSubstr("No runs yet."));
+  EXPECT_THAT(told.claims, IsEmpty());
+}
+
+TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    pair("two_moons-1000", seed, 0.55, 0.65);
+    pair("two_moons-3000", seed, 0.52, 0.60);
+  }
+  const Told told = tell(describe_sbi, kPlan, true);
+  EXPECT_EQ(told.finding("as many simulations (ours, main)"), Finding::holds);
+  EXPECT_EQ(told.finding("the next larger number (ours, main)"), Finding::holds);
+  EXPECT_EQ(told.finding("after all iterations (ours, proxy)"), Finding::holds);
+  EXPECT_EQ(told.finding("after all iterations (ours, proxy by Langevin)"), Finding::fails);
+  EXPECT_THAT(told.page, HasSubstr("| two_moons-1000 | two_moons-3000 |"));
+}
+
+TEST_F(Sbi, ValuesBelowOneHalfAreNoBetterThanAsFarAbove) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) pair("two_moons-1000", seed, 0.40, 0.51);
+  const Told told = tell(describe_sbi, kPlan);
+  EXPECT_EQ(told.finding("as many simulations (ours, main)"), Finding::fails);
+}
+
+TEST_F(Sbi, OneSeedDecidesNothing) {
+  pair("two_moons-1000", 0, 0.55, 0.65);
+  const Told told = tell(describe_sbi, kPlan, true);
+  for (const Claim& claim : told.claims) EXPECT_EQ(claim.finding, Finding::not_enough_runs);
+}
+
+}  // namespace
+}  // namespace jeffreys::experiment
