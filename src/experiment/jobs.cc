@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kFewestIterations = 20;
 constexpr int kFewestEvaluations = 12;
 constexpr Eigen::Index kSmokeTestRows = 2000;
+constexpr std::int64_t kSmokeIterations = 200;
 
 void apply(const Settings& settings, FitOptions& options) {
   for (const auto& [key, value] : settings) {
@@ -56,8 +57,11 @@ struct Extent {
 };
 
 Extent extent_of(const Plan& plan, double scale) {
-  const double iterations = std::ceil(static_cast<double>(plan.iterations) * scale);
-  return {scale < kSmoke, std::max(static_cast<std::int64_t>(iterations), kFewestIterations),
+  const bool smoke = scale < kSmoke;
+  const auto iterations =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(plan.iterations) * scale));
+  return {smoke,
+          std::clamp(iterations, kFewestIterations, smoke ? kSmokeIterations : plan.iterations),
           std::clamp(static_cast<int>(plan.evaluations * scale * 10),
                      std::min(kFewestEvaluations, plan.evaluations), plan.evaluations)};
 }

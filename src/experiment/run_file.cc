@@ -130,6 +130,7 @@ void write_run(const std::filesystem::path& folder, const std::string& name,
                const RunResult& result) {
   Json json = {{"experiment", result.experiment}, {"data", result.data}, {"method", result.method},
                {"label", result.label},           {"seed", result.seed}, {"stop", result.stop}};
+  json["settings"] = Json::object();
   for (const auto& [key, value] : result.settings) json["settings"][key] = value;
   json["curve"] = to_json(result.curve);
   json["last"] = numbers_to_json(result.last);

@@ -222,7 +222,7 @@ TEST_F(WganFile, ADamagedFileIsRefusedAndNothingChanges) {
   }
   storage::TensorFile bad = good;
   bad.tensors["counters"] =
-      storage::Array::from<std::int64_t>({3}, std::vector<std::int64_t>{2, -1, 4});
+      storage::Array::from<std::int64_t>({4}, std::vector<std::int64_t>{2, -1, 4, 0});
   storage::write_safetensors(path("bad"), bad);
   EXPECT_THAT(testing::problem_of(path("bad"), resume), HasSubstr("holds -1"));
   EXPECT_TRUE(testing::same_bits(wgan.after(0), before));

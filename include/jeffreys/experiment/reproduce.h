@@ -28,7 +28,7 @@ struct Shard {
 
 struct ReproduceOptions {
   std::vector<std::string> names;  // of experiments
-  double scale = 1;                // of the number of iterations; below 0.05 a smoke run
+  double scale = 1;                // of the number of iterations; below 0.05 a smoke run of at most 200
   std::optional<int> seeds;        // instead of the experiment's own number
   std::size_t jobs = 1;            // at the same time
   std::filesystem::path output = "reproduce";
