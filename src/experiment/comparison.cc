@@ -11,7 +11,6 @@ namespace jeffreys::experiment {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kFewestSeeds = 3;  // as lower() asks for
 
 // What validation chooses among the points of a run that need at most so much processor time.
 std::optional<Chosen> chosen_within(const RunResult& run, double seconds) {

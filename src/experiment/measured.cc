@@ -12,7 +12,6 @@ namespace jeffreys::experiment {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kFewestSeeds = 3;  // as lower() asks for
 constexpr double kErrors = 2;
 constexpr double kStart = 0.05;     // of the iterations
 constexpr double kWide = 10;        // beyond this ratio an axis is logarithmic

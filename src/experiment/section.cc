@@ -8,7 +8,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr std::size_t kFewestSeeds = 3;
 // ASCII would do, but these stand in tables that people read.
 constexpr const char* kNothing = "–";
 
@@ -82,7 +81,12 @@ report::Curves::Line mean_line(const Results& results, const std::string& data,
   report::Curves::Line line{.name = name, .color = color};
   const auto runs = results.runs(data, method);
   if (runs.empty()) return line;
-  for (std::size_t i = 0; i < runs.front()->curve.iteration.size(); ++i) {
+  // A run that diverged is shorter than the others.
+  const RunResult* longest =
+      *std::max_element(runs.begin(), runs.end(), [](const RunResult* a, const RunResult* b) {
+        return a->curve.iteration.size() < b->curve.iteration.size();
+      });
+  for (std::size_t i = 0; i < longest->curve.iteration.size(); ++i) {
     std::vector<double> values;
     for (const RunResult* run : runs) {
       const std::vector<double> all = run->curve.column(column);
@@ -90,7 +94,7 @@ report::Curves::Line mean_line(const Results& results, const std::string& data,
     }
     if (values.empty()) continue;
     const SeedSummary summary = seed_summary(values);
-    line.x.push_back(static_cast<double>(runs.front()->curve.iteration[i]));
+    line.x.push_back(static_cast<double>(longest->curve.iteration[i]));
     line.y.push_back(summary.mean);
     if (runs.size() < 2) continue;
     const double deviation = values.size() < 2 ? 0 : summary.standard_deviation;

@@ -19,8 +19,11 @@ struct Claim {
   Finding finding = Finding::not_enough_runs;
 };
 
-// "lower is better": whether b is below a, from b - a over seeds. At least 3 seeds and an interval
-// that excludes 0 decide; else there are not enough runs.
+// Fewer decide nothing.
+inline constexpr std::size_t kFewestSeeds = 3;
+
+// "lower is better": whether b is below a, from b - a over seeds. Enough seeds and an interval that
+// excludes 0 decide; else there are not enough runs.
 [[nodiscard]] Finding lower(const std::optional<PairedInterval>& difference);
 // Of a claim that speaks of several data sets: those with too few runs do not count, unless all
 // are.
@@ -53,7 +56,7 @@ class Section {
   std::vector<Claim> claims_;
 };
 
-// The mean of a column over seeds at the iterations of the first run, with a band of one deviation
+// The mean of a column over seeds at the iterations of the longest run, with a band of one deviation
 // if there are several seeds.
 [[nodiscard]] report::Curves::Line mean_line(const Results& results, const std::string& data,
                                              const std::string& method, const std::string& column,
