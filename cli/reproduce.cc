@@ -174,9 +174,10 @@ void add_reproduce(CLI::App& app, Globals& globals) {
   command->add_option("NAME", a->options.names, "Experiments, or 'all'; --list shows them");
   command->add_flag("--list", a->list, "Names and titles of all experiments");
   command->add_flag("--show", a->show, "The settings of the experiments, as TOML");
-  command->add_option("--scale", a->options.scale,
-                      "Of the number of iterations (default 1). Below 0.05 a smoke run: at most 200 "
-                      "iterations, one seed, two corners of every grid, fewer test rows");
+  command->add_option(
+      "--scale", a->options.scale,
+      "Of the number of iterations (default 1). Below 0.05 a smoke run: at most 100 "
+      "iterations, one seed, two corners of every grid, fewer test rows");
   command->add_option("--seeds", a->seeds, "How many (default: the experiment's own)")
       ->check(CLI::Range(1, 1000));
   command->add_option("--jobs", a->options.jobs, "Runs at the same time (default: all cores)")

@@ -10,8 +10,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // What validation chooses among the points of a run that need at most so much processor time.
 std::optional<Chosen> chosen_within(const RunResult& run, double seconds) {
   if (run.seconds.size() != run.curve.iteration.size()) return std::nullopt;
@@ -35,7 +33,7 @@ Measure validated_nll() {
   return [](const RunResult& run) {
     if (const auto chosen = chosen_by_validation(run)) return chosen->test_nll;
     const bool single = run.curve.iteration.size() == 1;
-    return single ? value_at(run, "main.test_nll", Moment::last) : kNan;
+    return single ? value_at(run, "main.test_nll", Moment::last) : kNotMeasured;
   };
 }
 
@@ -79,13 +77,13 @@ SeedValues validated_in_time_of(const Results& results, const std::string& data,
                                 const std::string& method, const std::string& other) {
   const SeedValues budgets = values_of(results, data, other, [](const RunResult& run) {
     const auto chosen = chosen_by_validation(run);
-    return chosen ? chosen->seconds : kNan;
+    return chosen ? chosen->seconds : kNotMeasured;
   });
   return values_of(results, data, method, [&](const RunResult& run) {
     const auto budget = budgets.find(run.seed);
-    if (budget == budgets.end()) return kNan;
+    if (budget == budgets.end()) return kNotMeasured;
     const auto chosen = chosen_within(run, budget->second);
-    return chosen ? chosen->test_nll : kNan;
+    return chosen ? chosen->test_nll : kNotMeasured;
   });
 }
 

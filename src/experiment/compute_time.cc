@@ -13,8 +13,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int kWganColor = third_color;
 constexpr double kUsual = 1000;  // M of the paper's other experiments
 // "Barely increases" and "not much slower".
 constexpr double kBarely = 1.25;
@@ -30,19 +28,19 @@ double milliseconds(const Results& results, const std::string& data, const std::
     sum += 1000 * run->seconds.back() / static_cast<double>(run->curve.iteration.back());
     ++count;
   }
-  return count == 0 ? kNan : sum / count;
+  return count == 0 ? kNotMeasured : sum / count;
 }
 
 double best_nll(const Results& results, const std::string& data, const std::string& method,
                 const char* column) {
   const auto summary = results.summary(data, method, column, Moment::best);
-  return summary ? summary->mean : kNan;
+  return summary ? summary->mean : kNotMeasured;
 }
 
 struct Size {
   std::string method;
   double samples = 0;  // M
-  double milliseconds = kNan;
+  double milliseconds = kNotMeasured;
 };
 
 class TimeComparison {

@@ -11,7 +11,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSecondsInHour = 3600;
 
 // Processor seconds per iteration, the mean over seeds; NaN if no run has times.
@@ -24,7 +23,7 @@ double seconds_per_iteration(const Results& results, const std::string& data,
     sum += run->seconds.back() / static_cast<double>(run->curve.iteration.back());
     ++count;
   }
-  return count > 0 ? sum / count : kNan;
+  return count > 0 ? sum / count : kNotMeasured;
 }
 
 double peer_milliseconds(const std::map<std::string, double>& peer, const Job& job,
@@ -34,7 +33,7 @@ double peer_milliseconds(const std::map<std::string, double>& peer, const Job& j
     const auto found = peer.find(key);
     if (found != peer.end()) return found->second;
   }
-  return kNan;
+  return kNotMeasured;
 }
 
 std::string hours(double value) {
@@ -64,7 +63,7 @@ std::vector<CostRow> cost_of(const Plan& plan, const Results& results,
       }
       peer_hours += peer_milliseconds(peer, job, method.name) * 1e-3 * iterations / kSecondsInHour;
     }
-    row.hours = row.measured == 0 ? kNan
+    row.hours = row.measured == 0 ? kNotMeasured
                                   : measured_hours * static_cast<double>(row.runs) /
                                         static_cast<double>(row.measured);
     row.peer_hours = peer_hours;

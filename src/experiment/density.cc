@@ -13,7 +13,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kBeyond = "beyond the paper";
 constexpr const char* kOursValidated = "ours-validated";
 constexpr const char* kFlowValidated = "flow-validated";
@@ -47,7 +46,7 @@ double entropy_of(const Results& results, const std::string& data) {
     const auto entropy = results.summary(data, method, "entropy", Moment::last);
     if (entropy) return entropy->mean;
   }
-  return kNan;
+  return kNotMeasured;
 }
 
 std::vector<std::vector<report::Panel>> in_rows(std::vector<report::Panel> panels) {
@@ -69,8 +68,9 @@ void dots_figure(const Results& results, Section& section) {
       report::Bars::Series series{.name = model.word, .color = model.color};
       for (const Moment moment : {Moment::best, Moment::last}) {
         const auto summary = nll_of(results, data, model, moment);
-        series.values.push_back(summary ? summary->mean : kNan);
-        series.deviation.push_back(summary && summary->n > 1 ? summary->standard_deviation : kNan);
+        series.values.push_back(summary ? summary->mean : kNotMeasured);
+        series.deviation.push_back(summary && summary->n > 1 ? summary->standard_deviation
+                                                             : kNotMeasured);
       }
       if (std::isfinite(series.values[0])) bars.series.push_back(std::move(series));
     }

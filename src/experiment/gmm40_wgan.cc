@@ -17,8 +17,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int kWganColor = third_color;
 constexpr std::size_t kPairs = 6;  // of the paper
 
 // The NLL of the one Gaussian with the source's moments: a model that is no better has learned
@@ -36,8 +34,8 @@ double gaussian_nll(const std::string& source) {
 struct RatePair {
   std::string ours;  // methods
   std::string wgan;
-  double main = kNan;  // learning rates, where either has runs
-  double proxy = kNan;
+  double main = kNotMeasured;  // learning rates, where either has runs
+  double proxy = kNotMeasured;
 
   [[nodiscard]] std::string text() const { return rate_text(main) + "/" + rate_text(proxy); }
 };
@@ -175,7 +173,7 @@ void RatesComparison::figures(Section& section) const {
           .y_label = "test NLL",
           .shown = {{"ours, main", false, "main.test_nll", ours_color},
                     {"ours, proxy", false, "proxy.test_nll", proxy_color},
-                    {"WGAN-GP", true, "main.test_nll", kWganColor}},
+                    {"WGAN-GP", true, "main.test_nll", wgan_color}},
           .references = references()},
          "Test NLL over iterations for every pair of learning rates. All panels have the same "
          "axis, which leaves out the start and what is far above most of it. One Gaussian: with "
@@ -185,7 +183,7 @@ void RatesComparison::figures(Section& section) const {
           .y_label = "Jeffreys divergence",
           .shown = {{"ours, main", false, "main.jeffreys", ours_color},
                     {"ours, proxy", false, "proxy.jeffreys", proxy_color},
-                    {"WGAN-GP", true, "main.jeffreys", kWganColor}}},
+                    {"WGAN-GP", true, "main.jeffreys", wgan_color}}},
          "Jeffreys divergence to the source over iterations. That of the proxy is an estimate: its "
          "samples are weighted ones of the main model.");
   figure(section,

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kFewestIterations = 20;
 constexpr int kFewestEvaluations = 12;
 constexpr Eigen::Index kSmokeTestRows = 2000;
-constexpr std::int64_t kSmokeIterations = 200;
+constexpr std::int64_t kSmokeIterations = 100;
 
 void apply(const Settings& settings, FitOptions& options) {
   for (const auto& [key, value] : settings) {

@@ -11,7 +11,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kErrors = 2;
 constexpr double kStart = 0.05;     // of the iterations
 constexpr double kWide = 10;        // beyond this ratio an axis is logarithmic
@@ -25,7 +24,7 @@ Measured measured_at(const RunResult& run, const Quantity& quantity, Moment mome
   const std::vector<double> errors = run.curve.column(quantity.error);
   // From the end: the last value may have occurred before.
   const auto place = std::find(values.rbegin(), values.rend(), value);
-  if (place == values.rend() || errors.size() != values.size()) return {value, kNan};
+  if (place == values.rend() || errors.size() != values.size()) return {value, kNotMeasured};
   return {value, errors[static_cast<std::size_t>(values.rend() - place) - 1]};
 }
 
@@ -34,9 +33,9 @@ double setting_of(const RunResult& run, const std::string& key) {
     if (name != key) continue;
     char* end = nullptr;
     const double number = std::strtod(value.c_str(), &end);
-    return end == value.c_str() ? kNan : number;
+    return end == value.c_str() ? kNotMeasured : number;
   }
-  return kNan;
+  return kNotMeasured;
 }
 
 std::vector<double> settled(const RunResult& run, const std::string& column) {

@@ -42,7 +42,7 @@ double usual_height(const report::Curves::Line& line, double late) {
   for (std::size_t i = 0; i < line.x.size(); ++i) {
     if (line.x[i] >= late && std::isfinite(line.y[i])) values.push_back(line.y[i]);
   }
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return kNotMeasured;
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) * 95 / 100];
 }

@@ -14,6 +14,7 @@ enum Color {
   likelihood_color = 1,
   proxy_color = 2,
   third_color = 3,
+  wgan_color = third_color,  // they never meet in one figure
   fourth_color = 4,
   fifth_color = 5,
   reference_color = 6

@@ -84,7 +84,7 @@ struct Job {
   [[nodiscard]] std::string name() const;
 };
 
-// A run at another scale: iterations are shortened, and below kSmoke to at most 200; then only two
+// A run at another scale: iterations are shortened, and below kSmoke to at most 100; then only two
 // corners of grids, the smallest number of rows and one seed are run, on fewer test rows.
 inline constexpr double kSmoke = 0.05;
 [[nodiscard]] std::vector<Job> make_jobs(const Plan& plan, double scale, std::optional<int> seeds);

@@ -110,7 +110,7 @@ class Queue {
     }
     status.seconds_left = steps_done > 0 ? status.seconds * static_cast<double>(steps_left) /
                                                static_cast<double>(steps_done)
-                                         : std::numeric_limits<double>::quiet_NaN();
+                                         : kNotMeasured;
     observer_.on_status(status);
   }
 

@@ -38,7 +38,8 @@ report::Verdict colour(Finding finding) {
 void claims_table(report::Page& page, const std::vector<std::pair<std::string, Claim>>& claims) {
   page.heading("Claims of the paper", 2, "claims");
   page.paragraph(
-      "Each verdict is decided by the program from the runs below. With at least three seeds a claim "
+      "Each verdict is decided by the program from the runs below. With at least three seeds a "
+      "claim "
       "holds if the 95 % interval of the paired difference over seeds excludes zero, on every data "
       "set that has as many; an interval that includes zero leaves it undecided (not enough runs). "
       "Where an experiment has one seed, as in the paper, two standard errors of the evaluation "

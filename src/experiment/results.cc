@@ -9,8 +9,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // Where a column is lowest; nothing if no value is finite.
 std::optional<std::size_t> lowest(const std::vector<double>& values) {
   std::optional<std::size_t> place;
@@ -28,12 +26,12 @@ double value_at(const RunResult& run, const std::string& column, Moment moment) 
   const std::vector<double> values = run.curve.column(column);
   if (values.empty()) {
     const auto found = run.last.find(column);
-    return found == run.last.end() ? kNan : found->second;
+    return found == run.last.end() ? kNotMeasured : found->second;
   }
-  if (moment == Moment::last) return run.stop == "diverged" ? kNan : values.back();
+  if (moment == Moment::last) return run.stop == "diverged" ? kNotMeasured : values.back();
   const auto place = lowest(
       moment == Moment::best ? values : run.curve.column(model_of(column) + ".validation_nll"));
-  return place ? values[*place] : kNan;
+  return place ? values[*place] : kNotMeasured;
 }
 
 std::optional<Chosen> chosen_by_validation(const RunResult& run) {
@@ -46,7 +44,7 @@ std::optional<Chosen> chosen_by_validation(const RunResult& run) {
     best = validation[*place];
     chosen = Chosen{model, run.curve.iteration[*place],
                     run.curve.column(std::string(model) + ".test_nll")[*place],
-                    *place < run.seconds.size() ? run.seconds[*place] : kNan};
+                    *place < run.seconds.size() ? run.seconds[*place] : kNotMeasured};
   }
   return chosen;
 }

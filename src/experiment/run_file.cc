@@ -13,15 +13,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // Seven digits: what single precision has to say, and small files.
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::strtod(fmt::format("{:.7g}", value).c_str(), nullptr);
 }
 
-double number_from(const Json& json) { return json.is_null() ? kNan : json.get<double>(); }
+double number_from(const Json& json) { return json.is_null() ? kNotMeasured : json.get<double>(); }
 
 Json numbers_to_json(const Numbers& numbers) {
   Json json = Json::object();
@@ -83,10 +81,10 @@ void Curve::add(std::int64_t at, const Numbers& numbers) {
   const std::size_t before = iteration.size();
   iteration.push_back(at);
   for (const auto& [name, value] : numbers) {
-    auto& column = columns.try_emplace(name, before, kNan).first->second;
+    auto& column = columns.try_emplace(name, before, kNotMeasured).first->second;
     column.push_back(value);
   }
-  for (auto& [name, column] : columns) column.resize(iteration.size(), kNan);
+  for (auto& [name, column] : columns) column.resize(iteration.size(), kNotMeasured);
 }
 
 void Curve::cut(std::int64_t after) {

@@ -15,7 +15,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kIdeal = 0.5;
 
 struct Model {
@@ -32,7 +31,7 @@ constexpr Model kLangevin{"ours, proxy by Langevin", "Langevin", "ours", "proxy_
                           third_color};
 
 // A task's data sets, one for each number of simulations.
-struct Task {
+struct SizedTask {
   struct Size {
     std::string data;
     std::int64_t simulations = 0;
@@ -42,8 +41,8 @@ struct Task {
 };
 
 // Data sets are called TASK-ROWS.
-std::vector<Task> tasks_of(const Results& results) {
-  std::vector<Task> tasks;
+std::vector<SizedTask> tasks_of(const Results& results) {
+  std::vector<SizedTask> tasks;
   for (const std::string& data : results.data()) {
     const std::size_t dash = data.rfind('-');
     if (dash == std::string::npos) continue;
@@ -62,7 +61,7 @@ Measure c2st(const Model& model, Moment moment) {
   const std::string column = model.column;
   if (moment != Moment::best) return at(column, moment);
   return [column](const RunResult& run) {
-    double nearest = kNan;
+    double nearest = kNotMeasured;
     for (const double value : run.curve.column(column)) {
       if (!std::isfinite(value)) continue;
       const bool nearer = std::abs(value - kIdeal) < std::abs(nearest - kIdeal);
@@ -83,22 +82,24 @@ std::vector<Model> models_at(Moment moment) {
   return {kFlow, kMain, kProxy, kLangevin};
 }
 
-std::optional<report::Panel> dots_panel(const Results& results, const Task& task, Moment moment) {
+std::optional<report::Panel> dots_panel(const Results& results, const SizedTask& task,
+                                        Moment moment) {
   report::Bars bars{.title = fmt::format("{}, {}", task.name,
                                          moment == Moment::best ? "best of the run" : "last"),
                     .x_label = "simulations",
                     .y_label = "C2ST",
                     .from_zero = false};
-  for (const Task::Size& size : task.sizes)
+  for (const SizedTask::Size& size : task.sizes)
     bars.groups.push_back(fmt::format("{}", size.simulations));
-  double lowest = kNan;
+  double lowest = kNotMeasured;
   for (const Model& model : models_at(moment)) {
     report::Bars::Series series{.name = model.word, .color = model.color};
-    for (const Task::Size& size : task.sizes) {
+    for (const SizedTask::Size& size : task.sizes) {
       const auto summary =
           summary_of(values_of(results, size.data, model.method, c2st(model, moment)));
-      series.values.push_back(summary ? summary->mean : kNan);
-      series.deviation.push_back(summary && summary->n > 1 ? summary->standard_deviation : kNan);
+      series.values.push_back(summary ? summary->mean : kNotMeasured);
+      series.deviation.push_back(summary && summary->n > 1 ? summary->standard_deviation
+                                                           : kNotMeasured);
       if (summary) lowest = std::fmin(lowest, summary->mean);
     }
     bars.series.push_back(std::move(series));
@@ -110,7 +111,7 @@ std::optional<report::Panel> dots_panel(const Results& results, const Task& task
 
 void dots_figure(const Results& results, Section& section) {
   std::vector<std::vector<report::Panel>> rows;
-  for (const Task& task : tasks_of(results)) {
+  for (const SizedTask& task : tasks_of(results)) {
     std::vector<report::Panel> row;
     for (const Moment moment : {Moment::best, Moment::last}) {
       if (auto panel = dots_panel(results, task, moment)) row.push_back(std::move(*panel));
@@ -128,9 +129,9 @@ void dots_figure(const Results& results, Section& section) {
 
 void curves_figure(const Results& results, Section& section) {
   std::vector<std::vector<report::Panel>> rows;
-  for (const Task& task : tasks_of(results)) {
+  for (const SizedTask& task : tasks_of(results)) {
     std::vector<report::Panel> row;
-    for (const Task::Size& size : task.sizes) {
+    for (const SizedTask::Size& size : task.sizes) {
       report::Curves curves{.title = fmt::format("{}, {} simulations", task.name, size.simulations),
                             .x_label = "iteration",
                             .y_label = "C2ST",
@@ -171,9 +172,9 @@ void c2st_table(const Results& results, Section& section) {
 // Whether the model with these simulations is nearer to 0.5 than the flow with those.
 void compare(const Results& results, const Model& model, Moment moment, std::size_t ahead,
              Comparison& comparison) {
-  for (const Task& task : tasks_of(results)) {
+  for (const SizedTask& task : tasks_of(results)) {
     for (std::size_t i = 0; i + ahead < task.sizes.size(); ++i) {
-      const Task::Size& more = task.sizes[i + ahead];
+      const SizedTask::Size& more = task.sizes[i + ahead];
       const std::string name = ahead == 0
                                    ? fmt::format("{}, {}:", task.name, more.simulations)
                                    : fmt::format("{}, {} against {}:", task.name,

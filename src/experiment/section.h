@@ -56,8 +56,8 @@ class Section {
   std::vector<Claim> claims_;
 };
 
-// The mean of a column over seeds at the iterations of the longest run, with a band of one deviation
-// if there are several seeds.
+// The mean of a column over seeds at the iterations of the longest run, with a band of one
+// deviation if there are several seeds.
 [[nodiscard]] report::Curves::Line mean_line(const Results& results, const std::string& data,
                                              const std::string& method, const std::string& column,
                                              const std::string& name, int color);

@@ -10,8 +10,7 @@ namespace jeffreys::experiment {
 namespace {
 
 constexpr Eigen::Index kSamples = 10000;  // of the main model at every point
-constexpr std::uint64_t kTestIteration = 1;
-constexpr double kModeRadius = 3;  // deviations
+constexpr double kModeRadius = 3;         // deviations
 
 void note(const std::string& name, const DivergenceEstimate& estimate, Numbers& numbers) {
   numbers[name] = estimate.value;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int kProposals = 32;  // of independence Metropolis, for each sample
 constexpr std::uint64_t kReferenceSeed = 1'000'003;
-constexpr std::uint64_t kTestIteration = 1;
 
 class TaskWorkload final : public Workload {
  public:

@@ -14,8 +14,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr int kWganColor = third_color;
-
 // The source "two_gaussians" seen from the side.
 const LineMixture kMixture{{{-1, 0.25}, {1, 0.25}}};
 constexpr double kSide = 3.5;    // of the picture, from the middle
@@ -212,7 +210,7 @@ std::vector<report::Panel> loss_panels(const Results& results, const std::string
   const auto ours = results.runs(data, "ours");
   if (!wgan.empty() && !objective(*wgan.front()).empty()) {
     panels.emplace_back(
-        loss_panel(*wgan.front(), "(c) Objective of WGAN-GP", "Wasserstein distance", kWganColor));
+        loss_panel(*wgan.front(), "(c) Objective of WGAN-GP", "Wasserstein distance", wgan_color));
   }
   if (!ours.empty() && !objective(*ours.front()).empty()) {
     panels.emplace_back(

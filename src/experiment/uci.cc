@@ -12,7 +12,6 @@
 namespace jeffreys::experiment {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kBeyond = "beyond the paper";
 constexpr const char* kOursValidated = "ours-validated";
 constexpr const char* kLikelihoodValidated = "mle-validated";
@@ -175,7 +174,7 @@ double training_change(const RunResult& run, const Model& model) {
   const std::vector<double> train = run.curve.column(model.train());
   const double lowest = value_at(run, model.test(), Moment::best);
   const auto place = std::find(test.begin(), test.end(), lowest);
-  if (place == test.end() || train.size() != test.size()) return kNan;
+  if (place == test.end() || train.size() != test.size()) return kNotMeasured;
   return value_at(run, model.train(), Moment::last) -
          train[static_cast<std::size_t>(place - test.begin())];
 }
@@ -204,7 +203,7 @@ SeedValues least_training_change(const Results& results, const std::string& data
     const SeedValues changes = values_of(results, data, model.method, [&](const RunResult& run) {
       const std::vector<double> train = run.curve.column(model.train());
       const auto& epochs = run.curve.iteration;
-      if (train.empty()) return kNan;
+      if (train.empty()) return kNotMeasured;
       const auto half = std::lower_bound(epochs.begin(), epochs.end(), epochs.back() / 2);
       return value_at(run, model.train(), Moment::last) -
              train[static_cast<std::size_t>(half - epochs.begin())];

@@ -12,6 +12,9 @@
 
 namespace jeffreys::experiment {
 
+// Training rows of a source or task are its draws of iteration 0, test rows those of this one.
+inline constexpr std::uint64_t kTestIteration = 1;
+
 // What was measured at one moment, by names such as "main.test_nll".
 using Numbers = std::map<std::string, double>;
 

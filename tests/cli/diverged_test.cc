@@ -11,13 +11,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Case {
+struct DivergingFit {
   std::string name;
   Arguments options;
 };
-void PrintTo(const Case& tested, std::ostream* stream) { *stream << tested.name; }
+void PrintTo(const DivergingFit& tested, std::ostream* stream) { *stream << tested.name; }
 
-class Diverged : public ProgramTest, public ::testing::WithParamInterface<Case> {
+class Diverged : public ProgramTest, public ::testing::WithParamInterface<DivergingFit> {
  protected:
   Diverged() {
     file("t.csv", two_columns());
@@ -49,9 +49,9 @@ TEST_P(Diverged, ModelIsTheLastGoodState) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, Diverged,
-                         ::testing::Values(Case{"Dual", {"--method", "dual"}},
-                                           Case{"Likelihood", {"--method", "mle"}},
-                                           Case{"Energy", {"--proxy", "energy"}}),
+                         ::testing::Values(DivergingFit{"Dual", {"--method", "dual"}},
+                                           DivergingFit{"Likelihood", {"--method", "mle"}},
+                                           DivergingFit{"Energy", {"--proxy", "energy"}}),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr std::pair<std::size_t, std::size_t> kShapes[] = {
     {13, 9}, {13, 31}, {64, 64}, {67, 129}, {130, 257}, {6, 1000}, {3, 0}};
 
 // The result's elements and one behind them, which must stay as it is.
-constexpr double kUntouched = 12345;
+constexpr double kUntouchedOutput = 12345;
 
 template <typename T>
 class MatVecTest : public ::testing::Test {};
@@ -30,7 +30,7 @@ TYPED_TEST(MatVecTest, MatrixTimesVector) {
   for (const auto& [rows, columns] : kShapes) {
     const auto matrix = draw.buffer<TypeParam>(rows * columns);
     const auto vector = draw.buffer<TypeParam>(columns);
-    AlignedVector<TypeParam> result(rows + 1, static_cast<TypeParam>(kUntouched));
+    AlignedVector<TypeParam> result(rows + 1, static_cast<TypeParam>(kUntouchedOutput));
     matvec(MatVecArguments<TypeParam>{matrix.data(), rows, columns, vector.data(), result.data()});
     ErrorMeter errors;
     for (std::size_t r = 0; r < rows; ++r) {
@@ -45,7 +45,7 @@ TYPED_TEST(MatVecTest, MatrixTimesVector) {
                  static_cast<double>(columns + 2) * kEpsilon<TypeParam> * magnitude);
     }
     EXPECT_LE(errors.worst(), 1) << rows << " x " << columns << ", " << errors;
-    EXPECT_EQ(result[rows], static_cast<TypeParam>(kUntouched));
+    EXPECT_EQ(result[rows], static_cast<TypeParam>(kUntouchedOutput));
   }
 }
 
@@ -54,7 +54,7 @@ TYPED_TEST(MatVecTest, TransposedMatrixTimesVector) {
   for (const auto& [rows, columns] : kShapes) {
     const auto matrix = draw.buffer<TypeParam>(rows * columns);
     const auto vector = draw.buffer<TypeParam>(rows);
-    AlignedVector<TypeParam> result(columns + 1, static_cast<TypeParam>(kUntouched));
+    AlignedVector<TypeParam> result(columns + 1, static_cast<TypeParam>(kUntouchedOutput));
     matvec_transposed(
         MatVecArguments<TypeParam>{matrix.data(), rows, columns, vector.data(), result.data()});
     ErrorMeter errors;
@@ -69,7 +69,7 @@ TYPED_TEST(MatVecTest, TransposedMatrixTimesVector) {
       errors.add(result[c], sum, static_cast<double>(rows + 2) * kEpsilon<TypeParam> * magnitude);
     }
     EXPECT_LE(errors.worst(), 1) << rows << " x " << columns << ", " << errors;
-    EXPECT_EQ(result[columns], static_cast<TypeParam>(kUntouched));
+    EXPECT_EQ(result[columns], static_cast<TypeParam>(kUntouchedOutput));
   }
 }
 

@@ -99,7 +99,7 @@ TYPED_TEST_SUITE(SiluTest, FloatAndDouble, FloatOrDoubleName);
 
 // Magnitudes are at most 4 * 2 + 2 + 3; a handful of roundings each.
 template <typename T>
-constexpr double kBound = 13 * 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kSiluBound = 13 * 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
 TYPED_TEST(SiluTest, Values) {
   Draw draw(1);
@@ -112,8 +112,8 @@ TYPED_TEST(SiluTest, Values) {
     for (std::size_t i = 0; i < kSize; ++i) {
       const double pre = operands.pre(i);
       const double s = sigmoid(pre);
-      errors.add(output[i], pre * s, kBound<TypeParam>);
-      errors.add(slope[i], s + pre * s * (1 - s), kBound<TypeParam>);
+      errors.add(output[i], pre * s, kSiluBound<TypeParam>);
+      errors.add(slope[i], s + pre * s * (1 - s), kSiluBound<TypeParam>);
     }
     EXPECT_LE(errors.worst(), 1) << "choice " << choice << ", " << errors;
     EXPECT_EQ(operands.outputs(), output) << "the slope is optional";

@@ -28,9 +28,9 @@ struct Shard {
 
 struct ReproduceOptions {
   std::vector<std::string> names;  // of experiments
-  double scale = 1;                // of the number of iterations; below 0.05 a smoke run of at most 200
-  std::optional<int> seeds;        // instead of the experiment's own number
-  std::size_t jobs = 1;            // at the same time
+  double scale = 1;          // of the number of iterations; below 0.05 a smoke run of at most 100
+  std::optional<int> seeds;  // instead of the experiment's own number
+  std::size_t jobs = 1;      // at the same time
   std::filesystem::path output = "reproduce";
   std::filesystem::path data;     // the folder that holds uci/
   std::vector<std::string> only;  // jobs whose name contains one of these; empty: all

@@ -31,7 +31,9 @@ class WganLearner final : public Learner {
 
   void step() override { record_ = trainer_.step(); }
   [[nodiscard]] std::int64_t iteration() const override { return trainer_.iteration(); }
-  [[nodiscard]] bool diverged() const override { return trainer_.skipped_in_a_row() >= max_skipped_; }
+  [[nodiscard]] bool diverged() const override {
+    return trainer_.skipped_in_a_row() >= max_skipped_;
+  }
   // The critic is no density that could be measured.
   [[nodiscard]] Models models() override { return {generator_, nullptr, iteration()}; }
 
