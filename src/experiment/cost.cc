@@ -26,12 +26,14 @@ double seconds_per_iteration(const Results& results, const std::string& data,
   return count > 0 ? sum / count : kNotMeasured;
 }
 
-double peer_milliseconds(const std::map<std::string, double>& peer, const Job& job,
-                         const std::string& method) {
+// NaN if there is none.
+double milliseconds(const std::map<std::string, double>& times, const Job& job,
+                    const std::string& method) {
   for (const std::string& key :
-       {job.experiment + "/" + job.source + "/" + method, job.experiment + "/" + method}) {
-    const auto found = peer.find(key);
-    if (found != peer.end()) return found->second;
+       {job.experiment + "/" + job.data + "/" + method,
+        job.experiment + "/" + job.source + "/" + method, job.experiment + "/" + method}) {
+    const auto found = times.find(key);
+    if (found != times.end()) return found->second;
   }
   return kNotMeasured;
 }
@@ -44,7 +46,7 @@ std::string hours(double value) {
 }  // namespace
 
 std::vector<CostRow> cost_of(const Plan& plan, const Results& results,
-                             const std::map<std::string, double>& peer) {
+                             const IterationTimes& times) {
   std::vector<CostRow> rows;
   for (const MethodSpec& method : plan.methods) {
     if (!method.baseline.empty()) continue;
@@ -56,12 +58,13 @@ std::vector<CostRow> cost_of(const Plan& plan, const Results& results,
       if (method.grid.empty() && job.method != method.name) continue;
       ++row.runs;
       const auto iterations = static_cast<double>(job.options.train.iterations);
-      const double own = seconds_per_iteration(results, job.data, job.method);
+      double own = seconds_per_iteration(results, job.data, job.method);
+      if (!std::isfinite(own)) own = 1e-3 * milliseconds(times.ours, job, job.method);
       if (std::isfinite(own)) {
         ++row.measured;
         measured_hours += own * iterations / kSecondsInHour;
       }
-      peer_hours += peer_milliseconds(peer, job, method.name) * 1e-3 * iterations / kSecondsInHour;
+      peer_hours += 1e-3 * milliseconds(times.peer, job, method.name) * iterations / kSecondsInHour;
     }
     row.hours = row.measured == 0 ? kNotMeasured
                                   : measured_hours * static_cast<double>(row.runs) /
@@ -72,11 +75,13 @@ std::vector<CostRow> cost_of(const Plan& plan, const Results& results,
   return rows;
 }
 
-std::map<std::string, double> read_peer_times(const std::filesystem::path& file) {
+IterationTimes read_iteration_times(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream) return {};
   try {
-    return nlohmann::json::parse(stream).at("milliseconds").get<std::map<std::string, double>>();
+    const auto json = nlohmann::json::parse(stream);
+    return {json.at("ours").get<std::map<std::string, double>>(),
+            json.at("peer").get<std::map<std::string, double>>()};
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string(),
                      fmt::format("is not a file of benchmarks/paper_cost: {}", error.what()));
@@ -87,8 +92,9 @@ void cost_table(report::Page& page, const std::vector<CostRow>& rows) {
   page.heading("Cost of the whole paper", 2, "cost");
   page.paragraph(
       "Core-hours at full length on one thread: processor time per iteration, as measured in the "
-      "runs above, times iterations, grid and seeds. Runs without a time of their own are taken to "
-      "cost the mean of the measured ones. PyTorch + Zuko: the time of one iteration of the same "
+      "runs above or in short runs, times iterations, grid and seeds. Runs without a time of their "
+      "own are taken to cost the mean of the measured ones. PyTorch + Zuko: the time of one "
+      "iteration of the same "
       "size in the fair baseline (docs/benchmarks.md), without evaluations.");
   std::vector<std::vector<report::Cell>> cells;
   double all = 0;

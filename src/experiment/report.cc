@@ -123,10 +123,11 @@ std::filesystem::path write_report(const ReproduceOptions& options,
                     [&](const std::filesystem::path& path) { observer.on_figure(path); });
     describe(loaded, section);
   }
-  const auto peer = read_peer_times(options.output / "peer.json");
+  const IterationTimes times = read_iteration_times(options.output / "cost.json");
   std::vector<CostRow> costs;
-  for (const Loaded& loaded : all) {
-    const auto rows = cost_of(loaded.plan, loaded.results, peer);
+  for (const std::string& name : options.names) {
+    const Plan plan = plan_of(name);
+    const auto rows = cost_of(plan, Results(plan, 1, options.output / name), times);
     costs.insert(costs.end(), rows.begin(), rows.end());
   }
   cost_table(page, costs);
