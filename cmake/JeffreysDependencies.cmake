@@ -17,25 +17,22 @@ endif()
 
 find_package(FastFloat REQUIRED)
 
-# libcsv brings neither a CMake package nor a pkg-config file.
-find_path(CSV_INCLUDE_DIR csv.h REQUIRED)
-find_library(CSV_LIBRARY csv REQUIRED)
-mark_as_advanced(CSV_INCLUDE_DIR CSV_LIBRARY)
-if(NOT TARGET csv::csv)
-  add_library(csv::csv UNKNOWN IMPORTED)
-  set_target_properties(csv::csv PROPERTIES
-    IMPORTED_LOCATION ${CSV_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${CSV_INCLUDE_DIR})
-endif()
-
-# As that of libzip, Debian's CMake package of XGBoost insists on a program that is packaged apart.
-find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)
-find_library(XGBOOST_LIBRARY xgboost REQUIRED)
-mark_as_advanced(XGBOOST_INCLUDE_DIR XGBOOST_LIBRARY)
-if(NOT TARGET xgboost::xgboost)
-  add_library(xgboost::xgboost UNKNOWN IMPORTED)
-  set_target_properties(xgboost::xgboost PROPERTIES
-    IMPORTED_LOCATION ${XGBOOST_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${XGBOOST_INCLUDE_DIR})
-endif()
+# NAME::NAME for a library that has no usable CMake package: libcsv brings none at all, and that of
+# XGBoost in Debian, like libzip's, insists on a program that is packaged apart.
+function(jeffreys_find_library name header)
+  string(TOUPPER ${name} prefix)
+  find_path(${prefix}_INCLUDE_DIR ${header} REQUIRED)
+  find_library(${prefix}_LIBRARY ${name} REQUIRED)
+  mark_as_advanced(${prefix}_INCLUDE_DIR ${prefix}_LIBRARY)
+  if(NOT TARGET ${name}::${name})
+    add_library(${name}::${name} UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(${name}::${name} PROPERTIES
+      IMPORTED_LOCATION ${${prefix}_LIBRARY}
+      INTERFACE_INCLUDE_DIRECTORIES ${${prefix}_INCLUDE_DIR})
+  endif()
+endfunction()
+jeffreys_find_library(csv csv.h)
+jeffreys_find_library(xgboost xgboost/c_api.h)
 
 if(JEFFREYS_TORCH)
   find_package(Torch REQUIRED)

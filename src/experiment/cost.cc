@@ -94,8 +94,7 @@ void cost_table(report::Page& page, const std::vector<CostRow>& rows) {
       "Core-hours at full length on one thread: processor time per iteration, as measured in the "
       "runs above or in short runs, times iterations, grid and seeds. Runs without a time of their "
       "own are taken to cost the mean of the measured ones. PyTorch + Zuko: the time of one "
-      "iteration of the same "
-      "size in the fair baseline (docs/benchmarks.md), without evaluations.");
+      "iteration of the same size in the fair baseline (docs/benchmarks.md), without evaluations.");
   std::vector<std::vector<report::Cell>> cells;
   double all = 0;
   double all_compared = 0;

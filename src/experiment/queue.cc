@@ -63,8 +63,7 @@ class Queue {
       finished.state = JobState::left_out;
       finished.message =
           "WGANs need the module libjeffreys_wgan.so beside the program, which ./check builds "
-          "(cmake "
-          "-DJEFFREYS_TORCH=ON, Debian package libtorch-dev)";
+          "(cmake -DJEFFREYS_TORCH=ON, Debian package libtorch-dev)";
       return finished;
     }
     try {

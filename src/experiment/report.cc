@@ -5,6 +5,7 @@
 #include "experiment/cost.h"
 #include "experiment/folder.h"
 #include "experiment/section.h"
+#include "jeffreys/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {
@@ -39,8 +40,8 @@ void claims_table(report::Page& page, const std::vector<std::pair<std::string, C
   page.heading("Claims of the paper", 2, "claims");
   page.paragraph(
       "Each verdict is decided by the program from the runs below. With at least three seeds a "
-      "claim "
-      "holds if the 95 % interval of the paired difference over seeds excludes zero, on every data "
+      "claim holds if the 95 % interval of the paired difference over seeds excludes zero, on "
+      "every data "
       "set that has as many; an interval that includes zero leaves it undecided (not enough runs). "
       "Where an experiment has one seed, as in the paper, two standard errors of the evaluation "
       "decide, and the numbers say so.");
@@ -79,8 +80,8 @@ void describe(const Loaded& loaded, Section& section) {
       "{} runs of {} iterations{}.", loaded.results.size(),
       make_jobs(loaded.plan, loaded.scale, 1).front().options.train.iterations,
       loaded.scale < 1
-          ? fmt::format(" (scale {} of the paper's {})", loaded.scale, loaded.plan.iterations)
-          : ", the paper's length"));
+          ? fmt::format(" (scale {}; at full length {})", loaded.scale, loaded.plan.iterations)
+          : ", the full length"));
   for (const std::string& problem : loaded.results.problems()) {
     page.notice(problem, report::Notice::warning);
   }
@@ -104,7 +105,13 @@ std::filesystem::path write_report(const ReproduceOptions& options,
                                    const std::vector<FinishedJob>& jobs,
                                    ReproduceObserver& observer) {
   const std::vector<Loaded> all = load(options);
-  if (all.empty()) return {};
+  if (all.empty()) {
+    if (options.train) return {};
+    throw InputError(options.output.string(),
+                     fmt::format("holds no results of {}; train without --no-training, or name "
+                                 "another folder with --output",
+                                 fmt::join(options.names, ", ")));
+  }
   // The claims come first on the page but follow from the sections: these are made twice, at first
   // without figures, on a page that nobody sees.
   std::vector<std::pair<std::string, Claim>> claims;

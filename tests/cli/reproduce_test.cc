@@ -87,6 +87,8 @@ TEST_F(Reproduce, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal(kUsage, {"reproduce", "density", "--shard", "4/3"}), HasSubstr("shard"));
   EXPECT_THAT(refusal(kUsage, {"reproduce", "density", "--shard", "x"}), HasSubstr("i/n"));
   EXPECT_THAT(refusal(kUsage, {"reproduce", "density", "--scale", "0"}), HasSubstr("scale"));
+  EXPECT_THAT(refusal(kBadInput, {"reproduce", "density", "--no-training", "-o", "empty"}),
+              AllOf(HasSubstr("empty: holds no results of density"), HasSubstr("--output")));
 }
 
 TEST_F(Reproduce, GoesOnWithoutADataSet) {
