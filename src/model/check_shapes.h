@@ -41,14 +41,16 @@ inline void check_columns(std::string_view argument, std::int64_t actual, std::i
   }
 }
 
-// A context has one row for every row, or one for all.
+// A context has one row for every row, or fewer that repeat.
 template <typename T>
 void check_context(const MatrixView<T>& context, Eigen::Index rows, Eigen::Index context_features) {
   if (context_features == 0 && context.size() == 0) return;
   check_columns("context", context.cols(), context_features);
-  if (context.rows() != rows && context.rows() != 1) {
-    throw std::invalid_argument(fmt::format(
-        "context: expected {} rows (as x), or 1 for all rows, got {}", rows, context.rows()));
+  if (context.rows() == 0 ? rows != 0 : rows % context.rows() != 0) {
+    throw std::invalid_argument(
+        fmt::format("context: expected {} rows (as x), 1 for all rows, or another divisor of {}, "
+                    "got {}",
+                    rows, rows, context.rows()));
   }
 }
 

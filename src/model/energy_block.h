@@ -33,8 +33,10 @@ class EnergyBlock {
   [[nodiscard]] virtual std::vector<EnergyLayer<T>*> layers() = 0;
 
   [[nodiscard]] virtual std::size_t tape_size(std::size_t tiles) const = 0;
-  virtual void forward(const T* parameters, const T* input, const T* context, std::size_t tiles,
-                       T* tape, T* output) const = 0;
+  // What depends on the context alone, kept in the tape: rows with the same context need it once.
+  virtual void condition(const T* /*context*/, std::size_t /*tiles*/, T* /*tape*/) const {}
+  virtual void forward(const T* parameters, const T* input, std::size_t tiles, T* tape,
+                       T* output) const = 0;
 
   [[nodiscard]] virtual std::size_t accumulator_size() const = 0;
 

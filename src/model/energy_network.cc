@@ -74,6 +74,15 @@ T* EnergyNetwork<T>::context(T* tape, std::size_t tiles) const {
 }
 
 template <typename T>
+void EnergyNetwork<T>::condition(std::size_t tiles, T* tape) const {
+  T* next = tape + first_activation(tiles) + 2 * hidden_size(tiles);
+  for (const auto& block : blocks_) {
+    block->condition(context(tape, tiles), tiles, next);
+    next += block->tape_size(tiles) + hidden_size(tiles);
+  }
+}
+
+template <typename T>
 void EnergyNetwork<T>::forward(const T* parameters, std::size_t tiles, T* tape, T* values) const {
   T* activation = tape + first_activation(tiles);
   T* slope = activation + hidden_size(tiles);
@@ -83,7 +92,7 @@ void EnergyNetwork<T>::forward(const T* parameters, std::size_t tiles, T* tape, 
   T* next = slope + hidden_size(tiles);
   for (const auto& block : blocks_) {
     T* output = next + block->tape_size(tiles);
-    block->forward(parameters, activation, context(tape, tiles), tiles, next, output);
+    block->forward(parameters, activation, tiles, next, output);
     activation = output;
     next = output + hidden_size(tiles);
   }

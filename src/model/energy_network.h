@@ -31,6 +31,8 @@ class EnergyNetwork {
   [[nodiscard]] T* x(T* tape) const { return tape; }
   [[nodiscard]] T* context(T* tape, std::size_t tiles) const;
 
+  // For a new context in the tape, before forward; not needed again for the same context.
+  void condition(std::size_t tiles, T* tape) const;
   // values[tiles * 64] = f(x | context)
   void forward(const T* parameters, std::size_t tiles, T* tape, T* values) const;
 

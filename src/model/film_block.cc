@@ -37,21 +37,23 @@ class FilmBlock final : public EnergyBlock<T> {
 
   [[nodiscard]] std::size_t tape_size(std::size_t tiles) const override {
     return gamma_.tape_size(tiles) + beta_.tape_size(tiles) + body_.tape_size(tiles) +
-           3 * size(tiles);
+           4 * size(tiles);
   }
 
-  void forward(const T* parameters, const T* input, const T* context, std::size_t tiles, T* tape,
-               T* output) const override {
-    Scratch::Frame frame;
+  void condition(const T* context, std::size_t tiles, T* tape) const override {
     const Tape at = split(tape, tiles);
-    T* beta = frame.take<T>(size(tiles));
     gamma_.forward(context, tiles, at.gamma, at.gamma_value);
-    beta_.forward(context, tiles, at.beta, beta);
+    beta_.forward(context, tiles, at.beta, at.beta_value);
+  }
+
+  void forward(const T* parameters, const T* input, std::size_t tiles, T* tape,
+               T* output) const override {
+    const Tape at = split(tape, tiles);
     body_.forward(input, tiles, at.body, at.body_value);
     kernels::silu(kernels::SiluArguments<T>{.size = size(tiles),
                                             .input = at.body_value,
                                             .gamma = at.gamma_value,
-                                            .beta = beta,
+                                            .beta = at.beta_value,
                                             .residual = input,
                                             .alpha = parameters[alpha_],
                                             .output = output,
@@ -69,8 +71,9 @@ class FilmBlock final : public EnergyBlock<T> {
     Scratch::Frame frame;
     const Tape at = split(const_cast<T*>(tape), tiles);  // NOLINT: only read below
     T* body = frame.take<T>(size(tiles));
-    T* gamma = frame.take<T>(size(tiles));
-    T* beta = frame.take<T>(size(tiles));
+    const bool film_wanted = accumulator || context_gradient;
+    T* gamma = film_wanted ? frame.take<T>(size(tiles)) : nullptr;
+    T* beta = film_wanted ? frame.take<T>(size(tiles)) : nullptr;
     T* residual = frame.take<T>(size(tiles));
     kernels::silu_backward(kernels::SiluBackwardArguments<T>{.size = size(tiles),
                                                              .output_gradient = output_gradient,
@@ -92,8 +95,10 @@ class FilmBlock final : public EnergyBlock<T> {
         kernels::add(context_gradient, own_context, tiles * context_ * kTileRows);
       if (sums) sums += network.accumulator_size();
     };
-    film(gamma_, at.gamma, gamma);
-    film(beta_, at.beta, beta);
+    if (film_wanted) {
+      film(gamma_, at.gamma, gamma);
+      film(beta_, at.beta, beta);
+    }
     body_.backward(input, at.body, body, tiles, input_gradient, sums);
     kernels::add(input_gradient, residual, size(tiles));
   }
@@ -114,6 +119,7 @@ class FilmBlock final : public EnergyBlock<T> {
     T* beta;
     T* body;
     T* gamma_value;
+    T* beta_value;
     T* body_value;
     T* slope;  // of the last SiLU
   };
@@ -126,7 +132,8 @@ class FilmBlock final : public EnergyBlock<T> {
     at.beta = at.gamma + gamma_.tape_size(tiles);
     at.body = at.beta + beta_.tape_size(tiles);
     at.gamma_value = at.body + body_.tape_size(tiles);
-    at.body_value = at.gamma_value + size(tiles);
+    at.beta_value = at.gamma_value + size(tiles);
+    at.body_value = at.beta_value + size(tiles);
     at.slope = at.body_value + size(tiles);
     return at;
   }

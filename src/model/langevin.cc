@@ -41,19 +41,19 @@ class Chains {
         s_(static_cast<T>(options.step_size)),
         x_(start),
         noise_(start.rows(), start.cols()),
-        here_(density.input_gradient(start, context)) {}
+        here_(density.input_gradient(start, context, ContextGradient::no)) {}
 
   void step(int index) {
     draw_noise(index);
     x_ += s_ * here_.x + std::sqrt(2 * s_) * noise_;
-    here_ = density_.input_gradient(x_, context_);
+    here_ = density_.input_gradient(x_, context_, ContextGradient::no);
   }
 
   // Returns how many moves were accepted.
   Eigen::Index metropolis_step(int index) {
     draw_noise(index);
     const Matrix<T> proposal = x_ + s_ * here_.x + std::sqrt(2 * s_) * noise_;
-    const InputGradient<T> there = density_.input_gradient(proposal, context_);
+    const InputGradient<T> there = density_.input_gradient(proposal, context_, ContextGradient::no);
     const Vector<T> back = squared_miss<T>(x_, proposal, there.x, s_);
     const Vector<T> forth = squared_miss<T>(proposal, x_, here_.x, s_);
     Vector<T> uniform(x_.rows());

@@ -90,8 +90,8 @@ class ResidualBlock final : public EnergyBlock<T> {
     return norm1_.tape_size(tiles) + norm2_.tape_size(tiles) + 2 * size(tiles);
   }
 
-  void forward(const T* parameters, const T* input, const T* /*context*/, std::size_t tiles,
-               T* tape, T* output) const override {
+  void forward(const T* parameters, const T* input, std::size_t tiles, T* tape,
+               T* output) const override {
     const Tape at = split(tape, tiles);
     norm1_.forward(parameters, input, tiles, at.norm1);
     linear1_.forward(at.norm1, at.middle, tiles);

@@ -139,13 +139,14 @@ Vector<T> SplineFlow<T>::add_scores(const MatrixView<T>& x, const MatrixView<T>&
 }
 
 template <typename T>
-InputGradient<T> SplineFlow<T>::input_gradient(const MatrixView<T>& x,
-                                               const MatrixView<T>& context) const {
+InputGradient<T> SplineFlow<T>::input_gradient(const MatrixView<T>& x, const MatrixView<T>& context,
+                                               ContextGradient wanted) const {
   impl_->check(x, context);
+  const std::size_t conditions = wanted == ContextGradient::yes ? impl_->context : 0;
   InputGradient<T> result;
   result.values.resize(x.rows());
   result.x.resize(x.rows(), features());
-  result.context.resize(x.rows(), context_features());
+  result.context.resize(x.rows(), static_cast<Eigen::Index>(conditions));
   this->run(tile_count(x.rows()), [&](std::size_t tile) {
     Scratch::Frame frame;
     const TileRows at = tile_rows(x.rows(), tile);
@@ -153,15 +154,15 @@ InputGradient<T> SplineFlow<T>::input_gradient(const MatrixView<T>& x,
     T* log_prob = frame.take<T>(kTileRows);
     T* ones = frame.take<T>(kTileRows);
     T* gx = frame.take<T>(impl_->features * kTileRows);
-    T* gc = frame.take_zeros<T>(impl_->context * kTileRows);
+    T* gc = frame.take_zeros<T>(conditions * kTileRows);
     std::fill_n(ones, kTileRows, T(1));
     impl_->evaluate_tile(x, context, at, true, tape, log_prob);
-    impl_->backward_tile(tape, ones, gx, impl_->context > 0 ? gc : nullptr, nullptr);
+    impl_->backward_tile(tape, ones, gx, conditions > 0 ? gc : nullptr, nullptr);
     std::copy_n(log_prob, at.rows, result.values.data() + at.first);
     kernels::store_tile(gx, at.rows, impl_->features, result.x.data() + at.first * impl_->features,
                         impl_->features);
-    kernels::store_tile(gc, at.rows, impl_->context,
-                        result.context.data() + at.first * impl_->context, impl_->context);
+    kernels::store_tile(gc, at.rows, conditions, result.context.data() + at.first * conditions,
+                        conditions);
   });
   return result;
 }

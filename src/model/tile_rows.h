@@ -35,11 +35,23 @@ inline std::size_t group_count(std::size_t tiles, std::size_t accumulator_bytes)
   return std::min({tiles, std::max<std::size_t>(4, tiles / 4), kMostGroups, affordable});
 }
 
+// Row i of a batch is row i mod rows() of the matrix: a context may have fewer rows than the batch.
 template <typename T>
 void load_rows(const MatrixView<T>& matrix, TileRows at, T* tile) {
-  const auto stride = matrix.rows() == 1 ? 0 : static_cast<std::size_t>(matrix.outerStride());
-  kernels::load_tile(matrix.data() + at.first * stride, stride, at.rows,
-                     static_cast<std::size_t>(matrix.cols()), tile);
+  const auto period = static_cast<std::size_t>(matrix.rows());
+  const auto features = static_cast<std::size_t>(matrix.cols());
+  const auto stride = period == 1 ? 0 : static_cast<std::size_t>(matrix.outerStride());
+  const std::size_t first = at.first % period;
+  if (period == 1 || first + at.rows <= period) {
+    kernels::load_tile(matrix.data() + first * stride, stride, at.rows, features, tile);
+    return;
+  }
+  for (std::size_t f = 0; f < features; ++f) {
+    T* out = tile + f * kernels::kTileRows;
+    for (std::size_t r = 0; r < kernels::kTileRows; ++r) {
+      out[r] = r < at.rows ? matrix.data()[(first + r) % period * stride + f] : T(0);
+    }
+  }
 }
 
 // 0 for a row of finite numbers, NaN for any other: added to a value, it keeps infinities, which a

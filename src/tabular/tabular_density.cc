@@ -51,10 +51,10 @@ Vector<double> condition_log_zeta(const Density<T>& main, const UnnormalizedDens
   const Eigen::Index step = std::max<Eigen::Index>(kRowsAtOnce / kZetaSamplesPerRow, 1);
   for (Eigen::Index first = 0; first < context.rows(); first += step) {
     const Eigen::Index count = std::min(step, context.rows() - first);
-    const Matrix<T> repeated = context.middleRows(first, count).replicate(kZetaSamplesPerRow, 1);
-    const Samples<T> samples =
-        main.sample(repeated.rows(), repeated, {0, kRowZeta, static_cast<std::uint64_t>(first)});
-    const Vector<double> weights = log_weights<T>(proxy, samples, repeated);
+    const auto part = context.middleRows(first, count);
+    const Samples<T> samples = main.sample(kZetaSamplesPerRow * count, part,
+                                           {0, kRowZeta, static_cast<std::uint64_t>(first)});
+    const Vector<double> weights = log_weights<T>(proxy, samples, part);
     result.segment(first, count) = log_zeta_by_condition(as_span(weights), count);
   }
   return result;

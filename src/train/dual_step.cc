@@ -111,16 +111,15 @@ Vector<double> DualStep<T>::draw_log_weights(const MatrixView<T>& context, std::
   const bool conditional = proxy_.context_features() > 0;
   const Eigen::Index rows =
       conditional ? zeta_.samples_per_condition * context.rows() : zeta_.samples;
-  // Sample m of condition i is row m * conditions + i.
-  const Matrix<T> repeated =
-      conditional ? context.replicate(zeta_.samples_per_condition, 1).eval() : Matrix<T>();
+  // Sample m of condition i is row m * conditions + i: the conditions repeat.
+  const MatrixView<T> given = conditional ? context : MatrixView<T>(Matrix<T>());
   if (noise != nullptr) {
-    main_.sample_from_noise(noise->zeta, repeated, zeta_samples_);
+    main_.sample_from_noise(noise->zeta, given, zeta_samples_);
   } else {
-    main_.sample(rows, repeated, {seed_, kZetaSamples, static_cast<std::uint64_t>(iteration)},
+    main_.sample(rows, given, {seed_, kZetaSamples, static_cast<std::uint64_t>(iteration)},
                  zeta_samples_);
   }
-  return log_weights(zeta_samples_, repeated);
+  return log_weights(zeta_samples_, given);
 }
 
 template <typename T>

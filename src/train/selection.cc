@@ -90,10 +90,9 @@ double Selection<T>::nll(const UnnormalizedDensity<T>& model, std::int64_t itera
                .log_zeta;
   }
   const Eigen::Index per_condition = std::max<Eigen::Index>(zeta_samples_ / x_.rows(), 10);
-  const Matrix<T> repeated = context_.replicate(per_condition, 1);
-  const Samples<T> samples = main_model_.sample(repeated.rows(), repeated, stream);
+  const Samples<T> samples = main_model_.sample(per_condition * x_.rows(), context_, stream);
   const Vector<double> log_weights =
-      (model.log_unnormalized(samples.x, repeated) - samples.log_prob).template cast<double>();
+      (model.log_unnormalized(samples.x, context_) - samples.log_prob).template cast<double>();
   return value + log_zeta_by_condition(
                      {log_weights.data(), static_cast<std::size_t>(log_weights.size())}, x_.rows())
                      .mean();

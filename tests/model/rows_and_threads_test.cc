@@ -95,6 +95,34 @@ TEST_P(Rows, OneContextForAllIsItsRepetition) {
   EXPECT_TRUE(same_bits(actual, expected));
 }
 
+// 500 and 200 rows of context fill tiles of their own, 125 and 8 would leave them half empty.
+TEST_P(Rows, FewerContextsAreTheirRepetition) {
+  const Vector<float> weights = normals(kRows, 1, 4).cast<float>();
+  for (const Eigen::Index rows : {500, 200, 125, 8}) {
+    SCOPED_TRACE(rows);
+    const Matrix<float> few = context.topRows(rows);
+    const Matrix<float> repeated = few.replicate(kRows / rows, 1);
+    EXPECT_TRUE(same_bits(results(x, few), results(x, repeated)));
+    std::vector<float> actual(model->layout().size(), 0.0F);
+    std::vector<float> expected = actual;
+    model->add_scores(x, few, weights, actual);
+    model->add_scores(x, repeated, weights, expected);
+    // Tiles are summed in another order.
+    const Eigen::Map<const Vector<float>> a(actual.data(),
+                                            static_cast<Eigen::Index>(actual.size()));
+    const Eigen::Map<const Vector<float>> b(expected.data(), a.size());
+    EXPECT_LT((a - b).norm(), 1e-5F * b.norm());
+  }
+}
+
+TEST_P(Rows, LeaveOutTheContextsGradientWhenToldTo) {
+  const InputGradient<float> all = model->input_gradient(x, context);
+  const InputGradient<float> part = model->input_gradient(x, context, ContextGradient::no);
+  EXPECT_TRUE(same_bits(part.values, all.values));
+  EXPECT_TRUE(same_bits(part.x, all.x));
+  EXPECT_EQ(part.context.size(), 0);
+}
+
 // For inputs that are not finite: that row's values are NaN, all other rows keep their bits.
 TEST_P(Rows, KeepWhatIsNotFiniteToThemselves) {
   constexpr Eigen::Index kBatch = 130;
@@ -141,6 +169,7 @@ class Threads : public ::testing::TestWithParam<ZooModel> {
       all.insert(all.end(), part.data(), part.data() + part.size());
     };
     keep(model->log_unnormalized(x, context));
+    keep(model->log_unnormalized(x, context.topRows(350)));
     std::vector<float> gradient(model->layout().size(), 0.0F);
     keep(model->add_scores(x, context, weights, gradient));
     keep(gradient);

@@ -59,7 +59,8 @@ class ToyModel : public Base {
   }
 
   [[nodiscard]] InputGradient<double> input_gradient(const MatrixView<double>&,
-                                                     const MatrixView<double>&) const override {
+                                                     const MatrixView<double>&,
+                                                     ContextGradient) const override {
     throw std::logic_error("not needed by training");
   }
 

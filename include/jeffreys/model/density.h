@@ -4,9 +4,10 @@
 // weights. The proxy model q_psi need only be an UnnormalizedDensity, the main model p_theta is a
 // Density.
 //
-// Shapes: x [rows, features], context [rows, context_features], or one row of context for all rows,
-// or [any, 0] for a model without context. A row with a NaN or an infinity has the value NaN; the
-// other rows are not touched by it.
+// Shapes: x [rows, features], context [rows, context_features], or fewer rows of context that
+// repeat (their number divides that of x, and row i of x has context i mod that number; one row is
+// for all), or [any, 0] for a model without context. A row with a NaN or an infinity has the value
+// NaN; the other rows are not touched by it.
 #pragma once
 
 #include <functional>
@@ -31,8 +32,11 @@ template <typename T>
 struct InputGradient {
   Vector<T> values;   // [rows]
   Matrix<T> x;        // [rows, features]: d value_i / d x_i
-  Matrix<T> context;  // [rows, context_features]: d value_i / d context_i
+  Matrix<T> context;  // [rows, context_features]: d value_i / d context_i, or empty
 };
+
+// Whether an input gradient includes that of the context.
+enum class ContextGradient { no, yes };
 
 template <typename T>
 class UnnormalizedDensity {
@@ -80,7 +84,8 @@ class UnnormalizedDensity {
                                const WeightFunction<T>& weights, std::span<T> gradient) const = 0;
 
   [[nodiscard]] virtual InputGradient<T> input_gradient(
-      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const = 0;
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
+      ContextGradient wanted = ContextGradient::yes) const = 0;
 
   // Threads for all operations; without a pool they run on the calling thread.
   void use_threads(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }

@@ -54,7 +54,8 @@ class EnergyModel : public UnnormalizedDensity<T> {
                        const WeightFunction<T>& weights, std::span<T> gradient) const override;
 
   [[nodiscard]] InputGradient<T> input_gradient(
-      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const override;
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
+      ContextGradient wanted = ContextGradient::yes) const override;
 
  protected:
   class Impl;

@@ -68,7 +68,8 @@ class SplineFlow final : public Density<T> {
                        const WeightFunction<T>& weights, std::span<T> gradient) const override;
 
   [[nodiscard]] InputGradient<T> input_gradient(
-      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>()) const override;
+      const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
+      ContextGradient wanted = ContextGradient::yes) const override;
 
   // Data to noise: what the transforms make of x, [rows, features].
   [[nodiscard]] Matrix<T> to_noise(const MatrixView<T>& x,
