@@ -79,10 +79,31 @@ double restore_bounds(const Bounds& bounds, double value) {
   return std::clamp(result, std::max(bounds.lower, -kLargest), std::min(bounds.upper, kLargest));
 }
 
+// A value exactly at an end has an infinite score: it counts as the outermost of 2^32 equally
+// likely values, which is the outermost that a prior draws too. Its score is -6.3 or 6.3.
+double keep_inside(const Distribution& distribution, double value) {
+  constexpr double kOutermost = 0x1p-33;
+  const auto [lower, upper] = distribution.support();
+  if (value <= lower) return distribution.quantile(kOutermost);
+  return value >= upper ? distribution.quantile(1 - kOutermost) : value;
+}
+
+void encode_by_distribution(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
+                            Matrix<double>& x, Vector<double>& log_jacobian) {
+  const double log_scale = std::log(info.scale);
+  for (std::size_t i = 0; i < cells.rows.size(); ++i) {
+    const auto r = static_cast<Eigen::Index>(i);
+    const double value = keep_inside(*info.distribution, cells.values[cells.rows[i]]);
+    x(r, feature) = (info.distribution->normal_score(value) - info.mean) / info.scale;
+    log_jacobian[r] += info.distribution->log_score_slope(value) - log_scale;
+  }
+}
+
 }  // namespace
 
 void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
                     Matrix<double>& x, Vector<double>& log_jacobian) {
+  if (info.distribution) return encode_by_distribution(info, cells, feature, x, log_jacobian);
   RowUniforms uniforms(cells.seed, cells.place);
   const bool bounded = info.bounds != Bounds{};
   const double centre = info.kind == ColumnKind::categorical ? 0.0 : 0.5;
@@ -103,6 +124,8 @@ void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::In
 
 double FeatureDecoder::operator()(double z) const {
   if (std::isnan(z)) return z;
+  if (info_.distribution)
+    return info_.distribution->from_normal_score(z * info_.scale + info_.mean);
   const double value = restore_bounds(info_.bounds, z * info_.scale + info_.mean);
   if (info_.kind == ColumnKind::categorical) {
     return std::clamp(std::floor(value), 0.0, static_cast<double>(info_.labels.size() - 1));

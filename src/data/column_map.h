@@ -18,7 +18,8 @@ struct FeatureCells {
   std::span<const std::size_t> rows;
 };
 
-// Writes column `feature` of x and adds to log_jacobian. Values must be within the bounds.
+// Writes column `feature` of x and adds to log_jacobian. Values must be within the bounds, or in
+// the support of the distribution.
 void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
                     Matrix<double>& x, Vector<double>& log_jacobian);
 

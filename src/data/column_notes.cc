@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "storage/quote.h"
 
 namespace jeffreys {
@@ -65,6 +67,23 @@ Notes tail_notes(const ColumnInfo& info, const Matrix<double>& encoded) {
                   "deviations from the mean, where the model is coarse. Bounds or a logarithm "
                   "may help.",
                   name_of(info), percent(share))};
+}
+
+Notes distribution_notes(const ColumnInfo& info, const Matrix<double>& scores) {
+  // Draws miss by this much once in a million tables.
+  constexpr double kStandardErrors = 5;
+  const auto rows = static_cast<double>(scores.rows());
+  const double mean = scores.mean();
+  const double deviation = std::sqrt((scores.array() - mean).square().mean());
+  if (std::abs(mean) <= kStandardErrors / std::sqrt(rows) &&
+      std::abs(deviation - 1) <= kStandardErrors / std::sqrt(2 * rows)) {
+    return {};
+  }
+  return {fmt::format(
+      "Column {} is not distributed as its prior says ({}): its normal scores have mean "
+      "{:.3g} and deviation {:.3g} instead of 0 and 1. The posterior will be that under "
+      "the rows' own distribution.",
+      name_of(info), info.distribution->describe(), mean, deviation)};
 }
 
 }  // namespace jeffreys

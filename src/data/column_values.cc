@@ -58,6 +58,12 @@ void require_usable(const Table& table, const Column& column, const ColumnInfo& 
                   fmt::format("has {}, outside its bounds {} to {}; correct the cell or the bounds",
                               value, lower, upper));
     }
+    if (info.distribution && !std::isnan(value) && !info.distribution->contains(value)) {
+      refuse_cell(table, column, row,
+                  fmt::format("has {}, outside the prior's support {}; correct the cell or the "
+                              "prior",
+                              value, info.distribution->describe_support()));
+    }
   }
 }
 

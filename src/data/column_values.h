@@ -17,8 +17,8 @@ inline constexpr double kLargestValue = 1e150;
 // Numbers as they are in the table, or codes: places in the schema's labels. NaN where missing.
 class ColumnValues {
  public:
-  // Throws InputError with line and column for text among numbers, values beyond the bounds or
-  // beyond kLargestValue, and labels that are not the schema's.
+  // Throws InputError with line and column for text among numbers, values beyond the bounds,
+  // the distribution's support or kLargestValue, and labels that are not the schema's.
   ColumnValues(const Table& table, const Column& column, const ColumnInfo& info);
 
   std::span<const double> values() const { return own_.empty() ? shared_ : own_; }

@@ -91,6 +91,7 @@ class Fit {
         by_hash.emplace(hash, i);
         continue;
       }
+      refuse_distribution(i, fmt::format("equals column {} in all rows", name(twin->second)));
       columns[i].role = ColumnRole::copy;
       columns[i].copy_of = twin->second;
       notes.push_back(
@@ -109,7 +110,7 @@ class Fit {
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const bool feature = columns[i].role == ColumnRole::feature;
-      if (feature) {
+      if (feature && !columns[i].distribution) {
         set_resolution(i);
         set_nudge(i);
       }
@@ -195,7 +196,11 @@ class Fit {
                                    "unit or leave it out with --ignore {}",
                                    name(i), info.name));
     }
-    if (info.role == ColumnRole::feature) add(tail_notes(info, encoded));
+    if (info.distribution) {
+      add(distribution_notes(info, encoded));
+    } else if (info.role == ColumnRole::feature) {
+      add(tail_notes(info, encoded));
+    }
   }
 
   double value(std::size_t i, std::size_t row) const { return values_[i]->values()[row]; }
@@ -237,12 +242,22 @@ class Fit {
     const double first = value(i, rows_.front());
     const auto same = [&](std::size_t row) { return value(i, row) == first; };
     if (!std::all_of(rows_.begin(), rows_.end(), same)) return false;
+    refuse_distribution(i, fmt::format("is {} in all rows", first));
     columns[i].role = ColumnRole::constant;
     columns[i].constant = first;
     notes.push_back(
         fmt::format("Column {} is {} in all rows: left out of the model, restored in samples.",
                     name(i), quote(table_.columns[i].text(rows_.front()))));
     return true;
+  }
+
+  // Such a column would leave the model, and a parameter without its posterior.
+  void refuse_distribution(std::size_t i, const std::string& found) const {
+    if (!columns[i].distribution) return;
+    throw InputError(table_.source,
+                     fmt::format("column {} {}, but has the prior {}; draw it from the prior, or "
+                                 "leave it out of the prior",
+                                 name(i), found, columns[i].distribution->describe()));
   }
 
   std::uint64_t hash_of(std::size_t i) const {

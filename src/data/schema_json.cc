@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "data/cell.h"
@@ -25,22 +26,25 @@ constexpr std::size_t kMostColumns = 1'000'000;
 Json bound_to_json(double bound) { return std::isfinite(bound) ? Json(bound) : Json(nullptr); }
 
 Json column_to_json(const ColumnInfo& info) {
-  return {{"name", info.name},
-          {"role", name_of(info.role)},
-          {"kind", name_of(info.kind)},
-          {"minimum", info.minimum},
-          {"maximum", info.maximum},
-          {"labels", info.labels},
-          {"resolution", info.resolution},
-          {"offset", info.offset},
-          {"noise", info.noise},
-          {"lower", bound_to_json(info.bounds.lower)},
-          {"upper", bound_to_json(info.bounds.upper)},
-          {"nudge", info.nudge},
-          {"mean", info.mean},
-          {"scale", info.scale},
-          {"constant", info.constant},
-          {"copy_of", info.copy_of}};
+  Json json{{"name", info.name},
+            {"role", name_of(info.role)},
+            {"kind", name_of(info.kind)},
+            {"minimum", info.minimum},
+            {"maximum", info.maximum},
+            {"labels", info.labels},
+            {"resolution", info.resolution},
+            {"offset", info.offset},
+            {"noise", info.noise},
+            {"lower", bound_to_json(info.bounds.lower)},
+            {"upper", bound_to_json(info.bounds.upper)},
+            {"nudge", info.nudge},
+            {"mean", info.mean},
+            {"scale", info.scale},
+            {"constant", info.constant},
+            {"copy_of", info.copy_of}};
+  // Only where there is one: other schemas stay what earlier programs wrote and read.
+  if (info.distribution) json["distribution"] = Json::parse(info.distribution->to_json());
+  return json;
 }
 
 // Values of one JSON object, each of which must be there and have its type.
@@ -73,6 +77,16 @@ class Reader {
     const double number = value.get<double>();
     if (!std::isfinite(number)) fail(fmt::format("has an infinite {}", key));
     return number;
+  }
+
+  std::optional<Distribution> distribution(const char* key) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return std::nullopt;
+    try {
+      return Distribution::from_json(found->dump(), file_);
+    } catch (const InputError& error) {
+      fail(fmt::format("has a wrong {} ({})", key, error.problem()));
+    }
   }
 
   double bound(const char* key, double absent) const {
@@ -139,6 +153,7 @@ ColumnInfo read_column(const Reader& reader) {
   info.noise = reader.number("noise");
   info.bounds = {reader.bound("lower", -kInfinity), reader.bound("upper", kInfinity)};
   info.nudge = reader.number("nudge");
+  info.distribution = reader.distribution("distribution");
   info.mean = reader.number("mean");
   info.scale = reader.number("scale");
   info.constant = reader.number("constant");
@@ -164,6 +179,12 @@ void check_column(const Reader& reader, const ColumnInfo& info) {
   reader.require(info.scale > 0, "has a scale that is not positive");
   reader.require(info.bounds.lower < info.bounds.upper, "has bounds that leave nothing between");
   reader.require(!categorical || !bounded, "is categorical and has bounds");
+  if (info.distribution) {
+    reader.require(info.role == ColumnRole::feature && info.kind == ColumnKind::numeric,
+                   "has a distribution but is no numeric feature");
+    reader.require(!bounded && info.noise == 0 && info.resolution == 0,
+                   "has a distribution and bounds or noise");
+  }
   if (info.role == ColumnRole::feature) {
     reader.require(!categorical || info.noise == 1, "is categorical with another noise than 1");
     reader.require(!bounded || info.nudge > 0, "has bounds but no nudge");

@@ -31,6 +31,27 @@ void refuse_both(const std::vector<std::string>& first, const char* first_name,
   }
 }
 
+void validate_distributions(const SchemaOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& [name, distribution] : options.distributions) {
+    names.push_back(name);
+    if (options.bounds.contains(name)) {
+      throw std::invalid_argument(fmt::format(
+          "column {} has bounds and a distribution; leave the bounds out", quote(name)));
+    }
+    try {
+      distribution.validate();
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(
+          fmt::format("distribution of column {}: {}", quote(name), error.what()));
+    }
+  }
+  refuse_both(names, "with a distribution", options.condition, "a condition");
+  refuse_both(names, "with a distribution", options.categorical, "categorical");
+  refuse_both(names, "with a distribution", options.integer, "integer");
+  refuse_both(names, "with a distribution", options.ignore, "ignored");
+}
+
 bool categorical(const Column& column, const SchemaOptions& options) {
   return column.is_text() || contains(options.categorical, column.name);
 }
@@ -53,6 +74,7 @@ void SchemaOptions::validate() const {
                       quote(name), range.lower, range.upper));
     }
   }
+  validate_distributions(*this);
 }
 
 void require_columns(const Table& table, const SchemaOptions& options) {
@@ -76,6 +98,13 @@ void require_columns(const Table& table, const SchemaOptions& options) {
                                                  quote(name)));
     }
   }
+  for (const auto& [name, distribution] : options.distributions) {
+    require(name, "a column with a distribution");
+    if (!without_values(*table.find(name))) continue;
+    throw InputError(table.source, fmt::format("column {} has no values, but a distribution; fill "
+                                               "it in, or leave the distribution out",
+                                               quote(name)));
+  }
 }
 
 ColumnInfo initial_info(const Table& table, const Column& column, const SchemaOptions& options) {
@@ -84,6 +113,11 @@ ColumnInfo initial_info(const Table& table, const Column& column, const SchemaOp
   if (contains(options.ignore, column.name) || without_values(column)) {
     info.role = ColumnRole::left_out;
     info.kind = ColumnKind::ignored;
+    return info;
+  }
+  const auto distribution = options.distributions.find(column.name);
+  if (distribution != options.distributions.end()) {
+    info.distribution = distribution->second;
     return info;
   }
   if (contains(options.condition, column.name)) info.role = ColumnRole::condition;

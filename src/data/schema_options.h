@@ -13,10 +13,11 @@ inline bool contains(const std::vector<std::string>& names, const std::string& n
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Throws InputError if the options name columns that the table lacks, or bounds for text.
+// Throws InputError if the options name columns that the table lacks, bounds for text, or a
+// distribution for a column without values.
 void require_columns(const Table& table, const SchemaOptions& options);
 
-// Name, role, kind, bounds and labels, before any other column is looked at.
+// Name, role, kind, bounds, distribution and labels, before any other column is looked at.
 ColumnInfo initial_info(const Table& table, const Column& column, const SchemaOptions& options);
 
 }  // namespace jeffreys

@@ -17,6 +17,7 @@ constexpr const char* kChosen = "chosen";
 constexpr const char* kLogZeta = "log_zeta";
 constexpr const char* kHistory = "history";
 constexpr const char* kEvaluations = "evaluations";
+constexpr std::string_view kAttachment = "attachment.";
 
 From read_choice(const std::string& text) {
   if (text == "main") return From::main;
@@ -56,6 +57,9 @@ void TabularDensity<T>::save(const std::filesystem::path& path) const {
                       {kRecord, record},
                       {kChosen, chosen_ == From::main ? "main" : "proxy"},
                       {kLogZeta, fmt::format("{:a}", log_zeta_)}};
+  for (const auto& [name, text] : attachments) {
+    archive.metadata[std::string(kAttachment) + name] = text;
+  }
   archive.arrays[kHistory] = to_array(history);
   archive.arrays[kEvaluations] = to_array(evaluations);
   save_archive(archive, path);
@@ -85,6 +89,9 @@ TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path& path) {
                         : Schema::from_json(schema_text, file);
     TabularDensity density(std::move(schema), std::move(*flow), std::move(proxy));
     density.record = entry(kRecord);
+    for (const auto& [key, text] : archive.metadata) {
+      if (key.starts_with(kAttachment)) density.attachments[key.substr(kAttachment.size())] = text;
+    }
     if (const std::string chosen = entry(kChosen); !chosen.empty()) {
       density.choose(read_choice(chosen));
     }

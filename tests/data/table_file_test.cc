@@ -160,11 +160,11 @@ TEST_F(TableFile, RecordsCrossBlocks) {
 }
 
 TEST_F(TableFile, WhatIsWrittenReadsBack) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
   Table table;
   table.columns.resize(3);
   table.columns[0].name = "number, with comma";
-  table.columns[0].numbers = {0.1, -1e-300, kNan, 1.0 / 3, 123456789012345678.0};
+  table.columns[0].numbers = {0.1, -1e-300, kMissing, 1.0 / 3, 123456789012345678.0};
   table.columns[1].name = "text";
   table.columns[1].labels = {"a \"quote\"", "two\nlines", " blank ", "#hash", "semi;colon"};
   table.columns[1].codes = {0, 1, 2, 3, 4};

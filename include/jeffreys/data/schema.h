@@ -4,18 +4,22 @@
 //   noise         categories: code + U(0, 1). Ties and integers: value + U(-noise / 2, noise / 2).
 //   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it.
 //   standardise   (t - mean) / scale.
+// A feature with a distribution takes neither noise nor bounds: its values become normal scores,
+// which are standard normal under the distribution. So a flow starts near a prior, and no sample
+// leaves its support.
 // Numeric conditions are standardised only, categorical ones become one column for each label.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "jeffreys/data/distribution.h"
 #include "jeffreys/data/table.h"
 #include "jeffreys/matrix.h"
 
@@ -31,26 +35,21 @@ enum class Standardize { training, all };
 std::string_view name_of(ColumnKind kind);
 std::string_view name_of(ColumnRole role);
 
-struct Bounds {
-  double lower = -std::numeric_limits<double>::infinity();
-  double upper = std::numeric_limits<double>::infinity();
-
-  bool operator==(const Bounds&) const = default;
-};
-
 struct SchemaOptions {
   std::vector<std::string> condition = {};
   std::vector<std::string> categorical = {};
   std::vector<std::string> integer = {};
   std::vector<std::string> ignore = {};
   std::map<std::string, Bounds> bounds = {};
+  std::map<std::string, Distribution> distributions = {};  // priors, in simulation-based inference
   Ties ties = Ties::dequantize;
   Missing missing = Missing::drop;
   Standardize standardize = Standardize::training;
   std::uint64_t seed = 0;
 
-  // Throws std::invalid_argument for a column with two contradicting roles or kinds, and for bounds
-  // that are not lower < upper.
+  // Throws std::invalid_argument for a column with two contradicting roles or kinds, for bounds
+  // that are not lower < upper, for a distribution that is not valid, and for one of a column that
+  // has bounds or is no numeric feature.
   void validate() const;
 };
 
@@ -68,7 +67,8 @@ struct ColumnInfo {
   double noise = 0;  // width of the uniform noise on a feature; 0 when there is none
   Bounds bounds;
   double nudge = 0;  // how far a value exactly at a bound is moved inside
-  double mean = 0;   // after noise and bounds
+  std::optional<Distribution> distribution = std::nullopt;
+  double mean = 0;  // after noise and bounds, or of the normal scores
   double scale = 1;
   double constant = 0;      // number, or place in `labels`
   std::size_t copy_of = 0;  // place in columns()
@@ -102,6 +102,8 @@ class Schema {
   // dequantised, unless Ties::keep; columns declared as integers always are. The resolution is the
   // largest step of which all values are multiples: decimals first, else the smallest gap if all
   // values fit it. Noise is as wide as the resolution, for ties at least 1e-6 standard deviations.
+  //
+  // A column with a distribution stays a feature: throws InputError if it is constant or a copy.
   static Schema fit(const Table& table, const SchemaOptions& options,
                     std::span<const std::size_t> training = {});
 
@@ -121,12 +123,14 @@ class Schema {
 
   // Finds the columns by name; others are ignored, and so are the values of constant columns and
   // copies. The noise depends on the seed, the column and the table's row alone. Throws InputError
-  // for a missing column, text where numbers belong, an unknown label, a value beyond its bounds
-  // or beyond 1e150, and if no row is complete.
+  // for a missing column, text where numbers belong, an unknown label, a value beyond its bounds,
+  // its distribution's support or 1e150, and if no row is complete. A value exactly at an end of
+  // the support is moved inside.
   Encoded encode(const Table& table) const;
 
   // Back to the user's units, columns in the order of the fitted table. `context` has as many rows
-  // as x, or one for all; with none the condition columns are left out. Never leaves the bounds.
+  // as x, or one for all; with none the condition columns are left out. Never leaves the bounds;
+  // values of a distribution are strictly inside its support.
   Table decode(const MatrixView<double>& x,
                const MatrixView<double>& context = Matrix<double>()) const;
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,8 @@ class TabularDensity {
   std::string record;
   std::vector<StepRecord> history;
   std::vector<Evaluation> evaluations;
+  // Whatever else its owner keeps with it, by name: the prior of a posterior.
+  std::map<std::string, std::string> attachments;
 
   void save(const std::filesystem::path& path) const;
   // Also reads a file of save_model with a flow: its columns are then called x1, x2, ... and its

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "jeffreys/matrix.h"
+
+namespace jeffreys::report {
+
+// More parameters would be too small to read.
+inline constexpr int kMostPosteriorParameters = 8;
+
+struct PosteriorPlot {
+  std::vector<std::string> names = {};  // of the parameters, 1 to kMostPosteriorParameters
+  Matrix<double> samples = {};          // [samples, parameters]
+  Vector<double> truth = {};            // [parameters], marked in every panel; may be empty
+  // The prior's ends: empty, or [parameters], infinite where there is none. They are the ends of an
+  // axis too, unless the samples fill less than half of it.
+  Vector<double> lower = {};
+  Vector<double> upper = {};
+  std::string title = {};
+};
+
+// Every parameter against every other, below the diagonal, and each one alone, on it: the smallest
+// regions that hold 50 % and 90 % of the samples, by a density that is as smooth as predicts
+// held-out samples best. Above each diagonal panel the median and the central 90 % interval.
+// Choosing parameters is the caller's part: say in the title when there are more. Throws as draw()
+// does, and std::invalid_argument for parts that do not fit together or fewer than 20 samples that
+// are finite.
+void draw_posterior(const std::filesystem::path& path, const PosteriorPlot& plot);
+
+}  // namespace jeffreys::report

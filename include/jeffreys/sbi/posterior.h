@@ -1,0 +1,132 @@
+// What a simulator's outcomes say about its parameters: p(parameters | outcomes), fitted to pairs
+// of both. One fit serves any observation.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jeffreys/sbi/prior.h"
+#include "jeffreys/tabular/tabular_density.h"
+
+namespace jeffreys {
+
+// How samples stay inside the prior's support.
+//   transform   the model has the density of the parameters' normal scores under the prior: nothing
+//               can leave the support, and the density integrates to one over it
+//   rejection   the model has the density of the parameters themselves: draws outside are thrown
+//               away, and the density is divided by the share of draws inside
+enum class Support { transform, rejection };
+
+// How an energy model is sampled.
+//   metropolis  independence Metropolis with the main model's draws as proposals
+//   langevin    uncorrected steps, as in the paper (eq:mcmcsampling): slow, a reference
+enum class EnergySampler { metropolis, langevin };
+
+struct PosteriorSampling {
+  std::optional<From> from = {};  // the model that speaks; nothing: the posterior's own choice
+  EnergySampler energy_sampler = EnergySampler::metropolis;
+  int proposals = 100;  // of Metropolis, for each sample
+  int langevin_steps = 2000;
+  double langevin_step_size = 1e-4;  // in the model's standardised units
+  double seconds = 60;               // that rejection may take in all
+  std::uint64_t seed = 0;
+
+  // Throws std::invalid_argument naming the field, expected and actual value.
+  void validate() const;
+};
+
+struct PosteriorSamples {
+  Matrix<double> parameters = {};  // [observations * samples, parameters]
+  double acceptance_rate = 1;      // of an energy model's Markov chain
+  double inside_rate = 1;          // of all draws, inside the prior's support; 1 with transform
+  Eigen::Index lost = 0;           // Langevin chains that left the finite numbers, drawn anew
+};
+
+// How far an observation lies from the outcomes of the training pairs.
+struct ObservationDistance {
+  // The largest distance of an outcome from the range of the training pairs, in standard
+  // deviations; 0 inside.
+  double beyond_range = 0;
+  std::string outcome = {};  // which one that is
+  // Mahalanobis distance from the mean of the training pairs, and the largest one among them.
+  double distance = 0;
+  double largest_training = 0;
+
+  [[nodiscard]] bool far() const { return beyond_range > 0 || distance > largest_training; }
+};
+
+class Posterior {
+ public:
+  // The density's features are the parameters, its conditions the outcomes. Without a prior it is
+  // the posterior under whatever the pairs' parameters were drawn from. Throws
+  // std::invalid_argument where prior and density do not fit together, and for rejection without a
+  // prior.
+  explicit Posterior(TabularDensity<float> density, std::optional<Prior> prior = {},
+                     Support support = Support::transform);
+
+  [[nodiscard]] const TabularDensity<float>& density() const { return density_; }
+  [[nodiscard]] const std::optional<Prior>& prior() const { return prior_; }
+  [[nodiscard]] Support support() const { return support_; }
+  [[nodiscard]] std::vector<std::string> parameter_names() const;
+  [[nodiscard]] std::vector<std::string> outcome_names() const;
+  void use_threads(std::shared_ptr<ThreadPool> pool) { density_.use_threads(std::move(pool)); }
+
+  // observed [observations, outcomes], in the order of outcome_names(). Samples of the first
+  // observation come first. The same arguments give the same samples. Throws std::runtime_error
+  // with the share of draws inside if rejection runs out of time.
+  [[nodiscard]] PosteriorSamples sample(const MatrixView<double>& observed, Eigen::Index samples,
+                                        const PosteriorSampling& options = {}) const;
+
+  // Log density of parameters [rows, parameters] given observed [rows or 1, outcomes]; minus
+  // infinity outside the prior's support. With rejection the share inside is estimated from 10,000
+  // draws of each observation that differs from the one before it.
+  [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& parameters,
+                                        const MatrixView<double>& observed,
+                                        std::optional<From> from = {}) const;
+
+  // One for each row of observed [observations, outcomes].
+  [[nodiscard]] std::vector<ObservationDistance> distances(
+      const MatrixView<double>& observed) const;
+
+  // A posterior is a model file like any other: `jeffreys sample --given` reads it too. load throws
+  // InputError for a file that holds no posterior.
+  void save(const std::filesystem::path& path) const;
+  static Posterior load(const std::filesystem::path& path);
+
+  // Remembers the spread of the training pairs' outcomes [rows, context features], encoded: what
+  // distances() compares with. Nothing is kept for more than 100 of them but their ranges.
+  void set_training_outcomes(const MatrixView<double>& context);
+
+ private:
+  [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed) const;
+  [[nodiscard]] Table as_table(const std::vector<std::string>& names,
+                               const MatrixView<double>& values) const;
+  [[nodiscard]] Matrix<double> decode(const MatrixView<double>& x) const;
+  [[nodiscard]] bool inside(const MatrixView<double>& parameters, Eigen::Index row) const;
+  // Without regard to the support: draws for one context, or for as many as there are samples.
+  [[nodiscard]] PosteriorSamples draw(const MatrixView<double>& context, Eigen::Index samples,
+                                      From from, const PosteriorSampling& options,
+                                      std::uint64_t stream) const;
+  [[nodiscard]] PosteriorSamples draw_inside(const MatrixView<double>& context,
+                                             Eigen::Index samples, From from,
+                                             const PosteriorSampling& options, std::uint64_t place,
+                                             double deadline) const;
+  [[nodiscard]] double share_inside(const MatrixView<double>& context, From from) const;
+
+  // Of encoded outcomes: Mahalanobis distances are norms of whitening * (context - center).
+  struct TrainingOutcomes {
+    Vector<double> center;
+    Matrix<double> whitening;
+    double largest = 0;
+  };
+
+  TabularDensity<float> density_;
+  std::optional<Prior> prior_;
+  Support support_;
+  TrainingOutcomes training_;
+};
+
+}  // namespace jeffreys

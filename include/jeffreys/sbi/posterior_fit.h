@@ -1,0 +1,37 @@
+// From pairs of parameters and outcomes to a posterior.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jeffreys/sbi/posterior.h"
+#include "jeffreys/tabular/fit.h"
+
+namespace jeffreys {
+
+// Which columns of a table of pairs are which; others are ignored.
+struct PairColumns {
+  std::vector<std::string> parameters;
+  std::vector<std::string> outcomes;
+};
+
+// How the columns of `table` are read: parameters are features, by the prior where there is one and
+// the support is a transform; outcomes are conditions. Throws std::invalid_argument for a column
+// that is both or given twice, no parameter or no outcome, and a prior of other parameters;
+// InputError for a column that the table lacks.
+[[nodiscard]] SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
+                                        const std::optional<Prior>& prior,
+                                        Support support = Support::transform);
+
+// The defaults for so many training pairs: chosen by experiment, see docs/sbi.md.
+[[nodiscard]] FitOptions default_posterior_options(std::size_t rows, std::size_t parameters,
+                                                   std::size_t outcomes,
+                                                   ProxyKind proxy = ProxyKind::flow);
+
+// The posterior of a density that was fitted to a table prepared with pair_schema.
+[[nodiscard]] Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,
+                                       std::optional<Prior> prior,
+                                       Support support = Support::transform);
+
+}  // namespace jeffreys

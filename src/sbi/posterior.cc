@@ -1,0 +1,147 @@
+#include "jeffreys/sbi/posterior.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace jeffreys {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Eigen::Index kShareDraws = 10000;
+
+void require(bool condition, const std::string& problem) {
+  if (!condition) throw std::invalid_argument(problem);
+}
+
+std::vector<double> column_of(const MatrixView<double>& values, Eigen::Index column) {
+  std::vector<double> cells(static_cast<std::size_t>(values.rows()));
+  for (Eigen::Index r = 0; r < values.rows(); ++r) {
+    cells[static_cast<std::size_t>(r)] = values(r, column);
+  }
+  return cells;
+}
+
+bool transforms(const TabularDensity<float>& density) {
+  const auto& columns = density.schema().columns();
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const ColumnInfo& info) { return info.distribution.has_value(); });
+}
+
+}  // namespace
+
+Posterior::Posterior(TabularDensity<float> density, std::optional<Prior> prior, Support support)
+    : density_(std::move(density)), prior_(std::move(prior)), support_(support) {
+  require(density_.schema().context_features() > 0,
+          "density: expected conditions, which are the outcomes, got none");
+  require(prior_ || support_ == Support::transform, "support: rejection needs a prior");
+  if (!prior_) return;
+  require(prior_->names() == parameter_names(),
+          "prior: expected the density's features as its parameters, in their order");
+  require(transforms(density_) == (support_ == Support::transform),
+          "support: expected transform exactly if the schema has the prior's distributions");
+}
+
+std::vector<std::string> Posterior::parameter_names() const {
+  return density_.schema().feature_names();
+}
+
+std::vector<std::string> Posterior::outcome_names() const {
+  return density_.schema().condition_names();
+}
+
+Table Posterior::as_table(const std::vector<std::string>& names,
+                          const MatrixView<double>& values) const {
+  Table table{"", {}, {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Column column;
+    column.name = names[i];
+    column.numbers = column_of(values, static_cast<Eigen::Index>(i));
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+Matrix<double> Posterior::encode(const MatrixView<double>& observed) const {
+  const auto outcomes = static_cast<Eigen::Index>(outcome_names().size());
+  require(observed.cols() == outcomes,
+          fmt::format("observed: expected {} outcomes, got {}", outcomes, observed.cols()));
+  require(observed.allFinite(), "observed: expected finite numbers");
+  return density_.schema().encode_conditions(as_table(outcome_names(), observed));
+}
+
+Matrix<double> Posterior::decode(const MatrixView<double>& x) const {
+  const Table table = density_.schema().decode(x);
+  const std::vector<std::string> names = parameter_names();
+  Matrix<double> parameters(x.rows(), static_cast<Eigen::Index>(names.size()));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::vector<double>& cells = table.find(names[i])->numbers;
+    require(static_cast<Eigen::Index>(cells.size()) == x.rows(),
+            fmt::format("parameter '{}': expected numbers, got text", names[i]));
+    parameters.col(static_cast<Eigen::Index>(i)) =
+        Eigen::Map<const Vector<double>>(cells.data(), x.rows());
+  }
+  return parameters;
+}
+
+bool Posterior::inside(const MatrixView<double>& parameters, Eigen::Index row) const {
+  const std::span<const double> values(parameters.data() + row * parameters.outerStride(),
+                                       static_cast<std::size_t>(parameters.cols()));
+  return !prior_ || prior_->contains(values);
+}
+
+Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
+                                   const MatrixView<double>& observed,
+                                   std::optional<From> from) const {
+  const auto dimension = static_cast<Eigen::Index>(parameter_names().size());
+  require(parameters.cols() == dimension,
+          fmt::format("parameters: expected {} columns, got {}", dimension, parameters.cols()));
+  require(
+      observed.rows() == 1 || observed.rows() == parameters.rows(),
+      fmt::format("observed: expected 1 or {} rows, got {}", parameters.rows(), observed.rows()));
+  const From which = from.value_or(density_.chosen());
+  const Matrix<double> all_context = encode(observed);
+  Vector<double> result(parameters.rows());
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index r = 0; r < parameters.rows(); ++r) {
+    result(r) = parameters.row(r).hasNaN() ? std::nan("") : -kInfinity;
+    if (parameters.row(r).allFinite() && inside(parameters, r)) rows.push_back(r);
+  }
+  if (rows.empty()) return result;
+
+  Table table = as_table(parameter_names(), parameters(rows, Eigen::all));
+  const Matrix<double> outcomes =
+      observed.rows() == 1
+          ? Matrix<double>(observed.replicate(static_cast<Eigen::Index>(rows.size()), 1))
+          : Matrix<double>(observed(rows, Eigen::all));
+  for (Column& column : as_table(outcome_names(), outcomes).columns) {
+    table.columns.push_back(std::move(column));
+  }
+  const Schema::Encoded encoded = density_.schema().encode(table);
+  const Vector<double> values =
+      density_.log_prob(encoded.x, observed.rows() == 1 ? all_context : encoded.context, which) +
+      encoded.log_jacobian;
+  double share = 1;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Eigen::Index c = observed.rows() == 1 ? 0 : rows[i];
+    const bool new_context =
+        i == 0 || (observed.rows() > 1 && all_context.row(c) != all_context.row(rows[i - 1]));
+    if (support_ == Support::rejection && new_context) {
+      share = share_inside(all_context.row(c), which);
+    }
+    result(rows[i]) = values(static_cast<Eigen::Index>(i)) - std::log(share);
+  }
+  return result;
+}
+
+// Never 0: a density that is divided by it stays finite, if huge, where no draw was inside.
+double Posterior::share_inside(const MatrixView<double>& context, From from) const {
+  const PosteriorSamples drawn = draw(context, kShareDraws, from, {}, 0);
+  Eigen::Index count = 0;
+  for (Eigen::Index r = 0; r < kShareDraws; ++r) count += inside(drawn.parameters, r) ? 1 : 0;
+  return std::max(static_cast<double>(count), 0.5) / static_cast<double>(kShareDraws);
+}
+
+}  // namespace jeffreys

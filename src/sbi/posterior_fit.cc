@@ -1,0 +1,96 @@
+#include "jeffreys/sbi/posterior_fit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "jeffreys/input_error.h"
+#include "storage/quote.h"
+
+namespace jeffreys {
+namespace {
+
+using storage::quote;
+
+void require_column(const Table& table, const std::string& name, const char* what) {
+  if (table.find(name) != nullptr) return;
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  throw InputError(table.source, fmt::format("there is no column {} for the {}; the columns are {}",
+                                             quote(name), what, fmt::join(names, ", ")));
+}
+
+void check_names(const PairColumns& columns) {
+  if (columns.parameters.empty()) {
+    throw std::invalid_argument("parameters: expected at least one column, got none");
+  }
+  if (columns.outcomes.empty()) {
+    throw std::invalid_argument("outcomes: expected at least one column, got none");
+  }
+  std::set<std::string> names;
+  for (const auto* list : {&columns.parameters, &columns.outcomes}) {
+    for (const std::string& name : *list) {
+      if (names.insert(name).second) continue;
+      throw std::invalid_argument(fmt::format(
+          "column {} is given twice among the parameters and the outcomes", quote(name)));
+    }
+  }
+}
+
+void check_prior(const PairColumns& columns, const Prior& prior) {
+  const std::vector<std::string> names = prior.names();
+  if (std::set<std::string>(names.begin(), names.end()) ==
+      std::set<std::string>(columns.parameters.begin(), columns.parameters.end())) {
+    return;
+  }
+  throw std::invalid_argument(
+      fmt::format("prior: expected distributions of the parameters {}, got those of {}",
+                  fmt::join(columns.parameters, ", "), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
+                          const std::optional<Prior>& prior, Support support) {
+  check_names(columns);
+  if (prior) check_prior(columns, *prior);
+  for (const std::string& name : columns.parameters) require_column(table, name, "parameters");
+  for (const std::string& name : columns.outcomes) require_column(table, name, "outcomes");
+  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  SchemaOptions schema;
+  schema.condition = columns.outcomes;
+  for (const Column& column : table.columns) {
+    if (among(columns.parameters, column.name) || among(columns.outcomes, column.name)) continue;
+    schema.ignore.push_back(column.name);
+  }
+  if (prior && support == Support::transform) schema.distributions = prior->distributions();
+  return schema;
+}
+
+FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, std::size_t outcomes,
+                                     ProxyKind proxy) {
+  return default_fit_options(rows, parameters, outcomes, proxy);
+}
+
+Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,
+                         std::optional<Prior> prior, Support support) {
+  if (prior) {
+    // In the order of the table, as the density has them.
+    std::vector<Prior::Parameter> ordered;
+    const auto distributions = prior->distributions();
+    for (const std::string& name : density.schema().feature_names()) {
+      ordered.push_back({name, distributions.at(name)});
+    }
+    prior = Prior(std::move(ordered));
+  }
+  Posterior posterior(std::move(density), std::move(prior), support);
+  posterior.set_training_outcomes(table.context);
+  return posterior;
+}
+
+}  // namespace jeffreys

@@ -1,0 +1,144 @@
+// Samples of a posterior: from a flow at once, from an energy model by a Markov chain, and inside
+// the prior's support.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include "jeffreys/model/independence_metropolis.h"
+#include "jeffreys/model/langevin.h"
+#include "jeffreys/sbi/posterior.h"
+#include "sbi/random_purpose.h"
+
+namespace jeffreys {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr Eigen::Index kRowsAtOnce = 1 << 16;   // bounds the memory
+constexpr Eigen::Index kDrawsAtOnce = 1 << 14;  // of rejection
+constexpr std::uint64_t kMostTries = 1 << 20;  // of rejection, and of Langevin chains that get lost
+
+// nullptr for an energy model.
+const SplineFlow<float>* flow_of(const TabularDensity<float>& density, From from) {
+  return from == From::main ? &density.main() : std::get_if<SplineFlow<float>>(&*density.proxy());
+}
+
+}  // namespace
+
+void PosteriorSampling::validate() const {
+  const auto refuse = [](const char* field, const auto& value) {
+    throw std::invalid_argument(
+        fmt::format("PosteriorSampling.{}: expected a number above 0, got {}", field, value));
+  };
+  if (proposals < 1) refuse("proposals", proposals);
+  if (langevin_steps < 1) refuse("langevin_steps", langevin_steps);
+  if (!(langevin_step_size > 0)) refuse("langevin_step_size", langevin_step_size);
+  if (!(seconds > 0)) refuse("seconds", seconds);
+}
+
+PosteriorSamples Posterior::draw(const MatrixView<double>& context, Eigen::Index samples, From from,
+                                 const PosteriorSampling& options, std::uint64_t stream) const {
+  const Matrix<float> c = context.cast<float>();
+  const RandomStream random{options.seed, kPosteriorDraws, stream};
+  const SplineFlow<float>* flow = flow_of(density_, from);
+  if (flow != nullptr)
+    return {.parameters = decode(flow->sample(samples, c, random).x.cast<double>())};
+  if (options.energy_sampler == EnergySampler::metropolis) {
+    const auto chain = independence_metropolis<float>(*density_.proxy_density(), density_.main(),
+                                                      samples, c, options.proposals, random);
+    return {.parameters = decode(chain.x.cast<double>()), .acceptance_rate = chain.acceptance_rate};
+  }
+  const auto chain = langevin_from<float>(
+      *density_.proxy_density(), density_.main(), samples, c,
+      {.steps = options.langevin_steps, .step_size = options.langevin_step_size}, random);
+  std::vector<Eigen::Index> finite;
+  for (Eigen::Index r = 0; r < samples; ++r) {
+    if (std::isfinite(chain.log_unnormalized(r)) && chain.x.row(r).allFinite()) finite.push_back(r);
+  }
+  return {.parameters = decode(chain.x(finite, Eigen::all).cast<double>()), .lost = chain.lost};
+}
+
+PosteriorSamples Posterior::draw_inside(const MatrixView<double>& context, Eigen::Index samples,
+                                        From from, const PosteriorSampling& options,
+                                        std::uint64_t place, double deadline) const {
+  PosteriorSamples result;
+  result.parameters.resize(samples, density_.main().features());
+  Eigen::Index kept = 0;
+  Eigen::Index drawn = 0;
+  Eigen::Index fitting = 0;
+  double accepted = 0;
+  std::uint64_t tries = 0;
+  for (; kept < samples; ++tries) {
+    if (tries == kMostTries || (tries > 0 && now() > deadline)) {
+      throw std::runtime_error(fmt::format(
+          "only {} of {} samples were inside the prior's support after {} draws and the time was "
+          "over: this observation's posterior has its mass elsewhere. Fit it with the prior's "
+          "transform, or allow more time",
+          kept, samples, drawn));
+    }
+    const Eigen::Index most = support_ == Support::rejection ? kDrawsAtOnce : samples - kept;
+    const Eigen::Index count = std::clamp<Eigen::Index>(2 * (samples - kept), 1, most);
+    const PosteriorSamples part = draw(context, count, from, options, place * kMostTries + tries);
+    drawn += count;
+    accepted += part.acceptance_rate;
+    result.lost += part.lost;
+    for (Eigen::Index r = 0; r < part.parameters.rows(); ++r) {
+      if (!inside(part.parameters, r)) continue;
+      ++fitting;
+      if (kept < samples) result.parameters.row(kept++) = part.parameters.row(r);
+    }
+  }
+  if (tries == 0) return result;
+  result.acceptance_rate = accepted / static_cast<double>(tries);
+  result.inside_rate = static_cast<double>(fitting) / static_cast<double>(drawn - result.lost);
+  return result;
+}
+
+PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::Index samples,
+                                   const PosteriorSampling& options) const {
+  options.validate();
+  if (samples < 0) {
+    throw std::invalid_argument(fmt::format("samples: expected at least 0, got {}", samples));
+  }
+  const From from = options.from.value_or(density_.chosen());
+  if (from == From::proxy && !density_.proxy()) {
+    throw std::invalid_argument("from: there is no proxy model in this posterior, only main");
+  }
+  const Matrix<double> context = encode(observed);
+  PosteriorSamples result;
+  result.parameters.resize(observed.rows() * samples, density_.main().features());
+  // A flow serves several observations at once; others have their own chains and deadlines.
+  const bool together = flow_of(density_, from) != nullptr && support_ == Support::transform;
+  const double deadline = now() + options.seconds;
+  const Eigen::Index step =
+      together ? std::max<Eigen::Index>(kRowsAtOnce / std::max<Eigen::Index>(samples, 1), 1) : 1;
+  double parts = 0, accepted = 0, inside_sum = 0;
+  for (Eigen::Index first = 0; first < observed.rows(); first += step) {
+    const Eigen::Index count = std::min(step, observed.rows() - first);
+    const auto place = static_cast<std::uint64_t>(first);
+    Matrix<double> rows(count == 1 ? 1 : count * samples, context.cols());
+    for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+      rows.row(r) = context.row(first + (count == 1 ? 0 : r / samples));
+    }
+    const PosteriorSamples part =
+        together ? draw(rows, count * samples, from, options, place * kMostTries)
+                 : draw_inside(rows, samples, from, options, place, deadline);
+    result.parameters.middleRows(first * samples, count * samples) = part.parameters;
+    result.lost += part.lost;
+    accepted += part.acceptance_rate;
+    inside_sum += part.inside_rate;
+    ++parts;
+  }
+  if (parts > 0) {
+    result.acceptance_rate = accepted / parts;
+    result.inside_rate = inside_sum / parts;
+  }
+  return result;
+}
+
+}  // namespace jeffreys

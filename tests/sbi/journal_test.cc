@@ -1,0 +1,238 @@
+// Simulations that are interrupted, and the file from which they go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "jeffreys/input_error.h"
+#include "jeffreys/sbi/simulate.h"
+#include "sbi/small_simulations.h"
+#include "support/scratch_folder.h"
+
+namespace jeffreys {
+namespace {
+
+using ::testing::AllOf;
+using testing::bytes_of;
+using testing::csv_of;
+using testing::draw;
+using ::testing::HasSubstr;
+using testing::make_sums;
+using testing::options;
+using testing::problem_of;
+
+// Runs f in a child that ends without cleaning up, and gives its exit code, or the signal's number
+// below zero. The child is killed as soon as `enough` says so; waits for that for 30 s at most.
+template <typename F, typename Enough>
+int in_child(const F& f, const Enough& enough) {
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) ::_exit(f());
+  int status = 0;
+  for (int i = 0; i < 30000; ++i) {
+    if (::waitpid(child, &status, WNOHANG) == child) {
+      return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    if (enough()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::size_t calls_in(const std::filesystem::path& journal) {
+  const std::string text = bytes_of(journal);
+  std::size_t calls = 0;
+  for (std::size_t at = text.find("# end"); at != std::string::npos;
+       at = text.find("# end", at + 1)) {
+    ++calls;
+  }
+  return calls;
+}
+
+class JournalFile : public testing::ScratchTest {
+ protected:
+  SimulateOptions with_journal(std::int64_t rows, std::int64_t rows_per_call) const {
+    SimulateOptions result = options(rows, rows_per_call);
+    result.journal = path("journal");
+    return result;
+  }
+
+  // The problem of continuing the journal with other options.
+  std::string refused(const SimulateOptions& other) const {
+    return problem_of(other.journal, [&](const auto&) { simulate(*make_sums(), draw, other); });
+  }
+};
+
+TEST_F(JournalFile, RowsInTheJournalAreNotSimulatedAgain) {
+  const Simulations first = simulate(*make_sums(), draw, with_journal(50, 8));
+  const std::string journal = bytes_of(path("journal"));
+  const Simulations again = simulate(*make_sums(), draw, with_journal(50, 8));
+  EXPECT_EQ(csv_of(again), csv_of(first));
+  EXPECT_EQ(again.report.calls, 0);
+  EXPECT_EQ(again.report.resumed, 50);
+  EXPECT_EQ(again.report.failed(), 5);
+  EXPECT_EQ(again.report.failures.at(FailureKind::not_finite).first_message,
+            first.report.failures.at(FailureKind::not_finite).first_message);
+  EXPECT_EQ(bytes_of(path("journal")), journal);
+}
+
+TEST_F(JournalFile, AJournalIsGoodForMoreAndFewerRows) {
+  simulate(*make_sums(), draw, with_journal(50, 8));
+  for (const std::int64_t rows : {9, 16, 50, 51, 70}) {
+    const Simulations result = simulate(*make_sums(), draw, with_journal(rows, 8));
+    const Simulations fresh = simulate(*make_sums(), draw, options(rows, 8));
+    EXPECT_EQ(csv_of(result), csv_of(fresh)) << rows;
+    EXPECT_EQ(result.report.failed(), fresh.report.failed()) << rows;
+  }
+}
+
+TEST_F(JournalFile, AJournalCutAnywhereIsContinued) {
+  const std::string whole = csv_of(simulate(*make_sums(), draw, with_journal(20, 5)));
+  const std::string journal = bytes_of(path("journal"));
+  for (std::size_t size = 0; size < journal.size(); size += 11) {
+    file("journal", journal.substr(0, size));
+    const Simulations result = simulate(*make_sums(), draw, with_journal(20, 5));
+    EXPECT_EQ(csv_of(result), whole) << size;
+    EXPECT_EQ(bytes_of(path("journal")), journal) << size;
+    EXPECT_EQ(result.report.calls, (20 - result.report.resumed) / 5) << size;
+  }
+}
+
+TEST_F(JournalFile, AKilledProcessCostsOnlyTheCallsUnderWay) {
+  // Every call takes 20 ms; the noise depends on seed and row alone.
+  const std::string command =
+      "awk -F, '{srand(ENVIRON[\"JEFFREYS_SEED\"] + ENVIRON[\"JEFFREYS_FIRST_ROW\"] + NR); "
+      "print $1 + rand(), $2}'; sleep 0.02";
+  const auto run = [&](const SimulateOptions& chosen) {
+    return simulate(*make_command_simulator({.command = command}), draw, chosen);
+  };
+  const std::string whole = csv_of(run(options(120, 3)));
+  SimulateOptions two = with_journal(120, 3);
+  two.processes = 2;
+  for (const std::size_t calls : {3U, 9U, 20U}) {
+    EXPECT_EQ(in_child([&] { return run(two).report.finished == 120 ? 0 : 1; },
+                       [&] { return calls_in(path("journal")) >= calls; }),
+              -SIGKILL);
+  }
+  const Simulations result = run(two);
+  EXPECT_EQ(csv_of(result), whole);
+  EXPECT_GE(result.report.resumed, 3 * 20);
+  EXPECT_EQ(result.report.calls, (120 - result.report.resumed) / 3);
+}
+
+TEST_F(JournalFile, AStoppedRunIsContinued) {
+  class StopEarly final : public SimulateObserver {
+   public:
+    void on_progress(const SimulateProgress& progress) override { finished_ = progress.finished; }
+    bool should_stop() override { return finished_ >= 6; }
+
+   private:
+    std::int64_t finished_ = 0;
+  };
+  const auto simulator = make_command_simulator({.command = "sleep 0.05; cat"});
+  StopEarly observer;
+  const Simulations part = simulate(*simulator, draw, with_journal(40, 2), &observer);
+  EXPECT_TRUE(part.report.stopped);
+  EXPECT_GE(part.report.finished, 6);
+  EXPECT_LT(part.report.finished, 40);
+  EXPECT_EQ(part.table.rows(), static_cast<std::size_t>(part.report.finished));
+  const Simulations rest = simulate(*simulator, draw, with_journal(40, 2));
+  EXPECT_EQ(rest.report.resumed, part.report.finished);
+  EXPECT_EQ(csv_of(rest), csv_of(simulate(*simulator, draw, options(40, 20))));
+}
+
+TEST_F(JournalFile, AJournalOfSomethingElseIsRefused) {
+  simulate(*make_sums(), draw, with_journal(10, 5));
+  SimulateOptions other = with_journal(10, 5);
+  other.seed = 4;
+  EXPECT_THAT(refused(other), HasSubstr("another seed: \"3\" instead of \"4\""));
+  other = with_journal(10, 5);
+  other.parameter_names = {"a", "c"};
+  EXPECT_THAT(refused(other), HasSubstr("another parameters' names"));
+  other = with_journal(10, 5);
+  other.outcome_names = {"x1", "y"};
+  EXPECT_THAT(refused(other), HasSubstr("another outcomes' names"));
+  other = with_journal(10, 5);
+  other.identity = "another prior";
+  EXPECT_THAT(refused(other), AllOf(HasSubstr("another prior or simulator"),
+                                    HasSubstr("prior and command"), HasSubstr("delete")));
+  EXPECT_THAT(refused(with_journal(10, 4)), HasSubstr("rows for each call"));
+}
+
+TEST_F(JournalFile, ADamagedJournalIsRefused) {
+  const SimulateOptions chosen = with_journal(10, 5);
+  simulate(*make_sums(), draw, chosen);
+  const std::string journal = bytes_of(path("journal"));
+  const auto damaged = [&](const std::string& from, const std::string& to) {
+    std::string text = journal;
+    text.replace(text.find(from), from.size(), to);
+    file("journal", text);
+    const std::string problem = refused(chosen);
+    EXPECT_EQ(bytes_of(path("journal")), text);  // it stays for whoever wants to mend it
+    return problem;
+  };
+  EXPECT_THAT(damaged("\n1,", "\n1;"), HasSubstr("damaged: cell 1 is no number"));
+  EXPECT_THAT(damaged("\n1,", "\n6,"), HasSubstr("out of order"));
+  EXPECT_THAT(damaged("# end of rows 0 to 4", "# end of rows 0 to 5"),
+              HasSubstr("rows are missing"));
+  EXPECT_THAT(damaged("not_finite: ", "not_found: "), HasSubstr("failure of unknown kind"));
+  EXPECT_THAT(damaged("\"format\":1", "\"format\":2"), HasSubstr("format is unknown"));
+  EXPECT_THAT(damaged("{", "["), HasSubstr("second line"));
+  EXPECT_THAT(damaged("# jeffreys", "# my notes"), HasSubstr("not a journal"));
+  file("journal", journal + journal.substr(journal.find("\n5,") + 1));
+  EXPECT_THAT(refused(chosen), HasSubstr("there twice"));
+  file("journal", "precious");
+  EXPECT_THAT(refused(chosen), HasSubstr("not a journal"));
+  EXPECT_EQ(bytes_of(path("journal")), "precious");
+}
+
+TEST_F(JournalFile, AJournalInUseIsRefused) {
+  const SimulateOptions chosen = with_journal(10, 5);
+  const auto draw_and_try = [&](std::uint64_t first, std::int64_t count) {
+    EXPECT_THAT(refused(chosen), HasSubstr("in use by another run"));
+    return draw(first, count);
+  };
+  simulate(*make_sums(), draw_and_try, chosen);
+}
+
+TEST_F(JournalFile, AJournalThatCannotBeWrittenIsRefused) {
+  SimulateOptions chosen = options(10, 5);
+  chosen.journal = path("missing/journal");
+  EXPECT_THAT(refused(chosen), HasSubstr("create the directory"));
+  chosen.journal = path("");
+  EXPECT_THAT(refused(chosen), HasSubstr("file in it"));
+  chosen.journal = "/dev/full";
+  EXPECT_THAT(refused(chosen), HasSubstr("not a regular file"));
+}
+
+TEST_F(JournalFile, AFullDiskKeepsWhatThereIs) {
+  const SimulateOptions chosen = with_journal(200, 5);
+  EXPECT_EQ(in_child(
+                [&] {
+                  std::signal(SIGXFSZ, SIG_IGN);
+                  const rlimit limit{2000, 2000};
+                  ::setrlimit(RLIMIT_FSIZE, &limit);
+                  try {
+                    simulate(*make_sums(), draw, chosen);
+                  } catch (const InputError& error) {
+                    return error.problem().find("free some space") != std::string::npos ? 0 : 2;
+                  }
+                  return 1;
+                },
+                [] { return false; }),
+            0);
+  const Simulations result = simulate(*make_sums(), draw, chosen);
+  EXPECT_GT(result.report.resumed, 0);
+  EXPECT_EQ(csv_of(result), csv_of(simulate(*make_sums(), draw, options(200, 5))));
+}
+
+}  // namespace
+}  // namespace jeffreys
