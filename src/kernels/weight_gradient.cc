@@ -55,6 +55,7 @@ HWY_NOINLINE void panel_product(const WeightGradientArguments<T>& a, const Gradi
   for (std::size_t t = 0; t < a.tiles; ++t) {
     const T* HWY_RESTRICT g = a.output_gradient + t * a.output_stride + block.row * kTileRows;
     const T* HWY_RESTRICT x = panel + t * kTileRows * width;
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < kTileRows; ++i, ++g, x += width) {
       V columns[S];
 #pragma GCC unroll 2
