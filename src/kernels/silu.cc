@@ -13,8 +13,10 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Kernels copy their arguments: what no store can change stays in registers.
 template <typename T>
-void silu_impl(const SiluArguments<T>& a) {
+void silu_impl(const SiluArguments<T>& arguments) {
+  const SiluArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const V one = hn::Set(d, 1);
@@ -32,7 +34,8 @@ void silu_impl(const SiluArguments<T>& a) {
 }
 
 template <typename T>
-void silu_backward_impl(const SiluBackwardArguments<T>& a) {
+void silu_backward_impl(const SiluBackwardArguments<T>& arguments) {
+  const SiluBackwardArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const V alpha = hn::Set(d, a.alpha);

@@ -14,6 +14,10 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Vectors of rows that go through the exponentials together.
+inline constexpr std::size_t kStrip =
+    HWY_MIN(4, kTileRows / hn::MaxLanes(hn::CappedTag<double, kTileRows>()));
+
 // 1 / (1 + |v / limit|): the soft clip is v times this, its derivative is this squared.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V clip_factor(D d, V v, V inverse_limit) {
@@ -21,26 +25,51 @@ HWY_INLINE V clip_factor(D d, V v, V inverse_limit) {
   return hn::Div(one, hn::MulAdd(hn::Abs(v), inverse_limit, one));
 }
 
-// The soft clip bounds the logits, so the softmax needs no maximum. Returns 10 / sum.
-template <typename T, class D, class V = hn::Vec<D>>
-HWY_INLINE V softmax_terms(D d, const T* HWY_RESTRICT raw, std::size_t bins,
-                           T* HWY_RESTRICT terms) {
-  const V inverse_limit = hn::Set(d, static_cast<T>(-2.0 / kLogMinSlope));
-  V sum = hn::Zero(d);
-  for (std::size_t j = 0; j < bins; ++j) {
-    const V v = hn::Load(d, raw + j * kTileRows);
-    const V e = bounded_exponential(d, hn::Mul(v, clip_factor(d, v, inverse_limit)));
-    hn::Store(e, d, terms + j * kTileRows);
-    sum = hn::Add(sum, e);
+inline constexpr double kLog2E = 1.44269504088896341;
+
+// exp(soft clip of v), for N vectors.
+template <std::size_t N, class D, class V = hn::Vec<D>>
+HWY_INLINE void exponential_of_clipped(D d, V (&v)[N], double limit) {
+  using T = hn::TFromD<D>;
+  const V one = hn::Set(d, 1);
+  const V inverse_limit = hn::Set(d, static_cast<T>(1 / limit));
+  const V log2_e = hn::Set(d, static_cast<T>(kLog2E));
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < N; ++i) {
+    v[i] = hn::Mul(v[i], hn::Div(log2_e, hn::MulAdd(hn::Abs(v[i]), inverse_limit, one)));
   }
-  return hn::Div(hn::Set(d, static_cast<T>(2 * kSplineBound)), sum);
+  powers_of_two(d, v);
 }
 
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V knot_slope(D d, V raw) {
-  using T = hn::TFromD<D>;
-  const V inverse_limit = hn::Set(d, static_cast<T>(-1.0 / kLogMinSlope));
-  return bounded_exponential(d, hn::Mul(raw, clip_factor(d, raw, inverse_limit)));
+// The soft clip bounds the logits, so the softmax needs no maximum. scale [64] = 10 / sum.
+template <typename T>
+HWY_INLINE void softmax_terms(const T* HWY_RESTRICT raw, std::size_t bins, T* HWY_RESTRICT terms,
+                              T* HWY_RESTRICT scale) {
+  const hn::CappedTag<T, kTileRows> d;
+  using V = hn::Vec<decltype(d)>;
+  const std::size_t n = hn::Lanes(d);
+  for (std::size_t lane = 0; lane < kTileRows; lane += kStrip * n) {
+    V sum[kStrip];
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) sum[s] = hn::Zero(d);
+    for (std::size_t j = 0; j < bins; ++j) {
+      V e[kStrip];
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s)
+        e[s] = hn::Load(d, raw + j * kTileRows + lane + s * n);
+      exponential_of_clipped(d, e, -kLogMinSlope / 2);
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        hn::Store(e[s], d, terms + j * kTileRows + lane + s * n);
+        sum[s] = hn::Add(sum[s], e[s]);
+      }
+    }
+    const V range = hn::Set(d, static_cast<T>(2 * kSplineBound));
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) {
+      hn::Store(hn::Div(range, sum[s]), d, scale + lane + s * n);
+    }
+  }
 }
 
 // A row's bin, and what the backward pass needs to go back to the raw parameters.
@@ -56,12 +85,12 @@ struct Located {
 // Finds the bin that holds `value` among the horizontal knots, or the vertical ones when inverting.
 template <typename T, bool kInverse, class D, class V = hn::Vec<D>>
 HWY_INLINE Located<V> locate(D d, std::size_t bins, const T* HWY_RESTRICT raw, V value,
-                             T* HWY_RESTRICT scratch) {
-  T* HWY_RESTRICT terms_w = scratch;
-  T* HWY_RESTRICT terms_h = scratch + bins * kTileRows;
+                             const T* HWY_RESTRICT scale, const T* HWY_RESTRICT terms) {
+  const T* HWY_RESTRICT terms_w = terms;
+  const T* HWY_RESTRICT terms_h = terms + bins * kTileRows;
   Located<V> at;
-  at.scale_w = softmax_terms<T>(d, raw, bins, terms_w);
-  at.scale_h = softmax_terms<T>(d, raw + bins * kTileRows, bins, terms_h);
+  at.scale_w = hn::Load(d, scale);
+  at.scale_h = hn::Load(d, scale + kTileRows);
   const T* HWY_RESTRICT raw_d = raw + 2 * bins * kTileRows;
 
   const V start = hn::Set(d, static_cast<T>(-kSplineBound));
@@ -102,19 +131,27 @@ HWY_INLINE Located<V> locate(D d, std::size_t bins, const T* HWY_RESTRICT raw, V
   at.inside = hn::And(at.inside, hn::Not(hn::Gt(value, kInverse ? knot_y : knot_x)));
   at.bin.width = hn::Mul(at.bin.width, at.scale_w);
   at.bin.height = hn::Mul(at.bin.height, at.scale_h);
-  at.bin.d0 = knot_slope(d, at.raw0);
-  at.bin.d1 = knot_slope(d, at.raw1);
+  V slopes[2] = {at.raw0, at.raw1};
+  exponential_of_clipped(d, slopes, -kLogMinSlope);
+  at.bin.d0 = slopes[0];
+  at.bin.d1 = slopes[1];
   return at;
 }
 
 template <typename T, bool kInverse>
-HWY_INLINE void spline_direction(const SplineArguments<T>& a) {
+HWY_INLINE void spline_direction(const SplineArguments<T>& arguments) {
+  const SplineArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
+  HWY_ALIGN T scale[2 * kTileRows];
+  softmax_terms(a.raw, a.bins, a.scratch, scale);
+  softmax_terms(a.raw + a.bins * kTileRows, a.bins, a.scratch + a.bins * kTileRows,
+                scale + kTileRows);
   for (std::size_t lane = 0; lane < kTileRows; lane += n) {
     const V value = hn::Load(d, a.input + lane);
-    const auto at = locate<T, kInverse>(d, a.bins, a.raw + lane, value, a.scratch + lane);
+    const auto at =
+        locate<T, kInverse>(d, a.bins, a.raw + lane, value, scale + lane, a.scratch + lane);
     move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane,
                                a.log_determinant + lane);
   }
@@ -154,18 +191,23 @@ HWY_INLINE void softmax_backward(D d, std::size_t bins, const T* HWY_RESTRICT ra
 }
 
 template <typename T>
-void spline_backward_impl(const SplineBackwardArguments<T>& a) {
+void spline_backward_impl(const SplineBackwardArguments<T>& arguments) {
+  const SplineBackwardArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
   const V inverse_limit = hn::Set(d, static_cast<T>(-1.0 / kLogMinSlope));
+  HWY_ALIGN T scale[2 * kTileRows];
+  softmax_terms(a.raw, a.bins, a.scratch, scale);
+  softmax_terms(a.raw + a.bins * kTileRows, a.bins, a.scratch + a.bins * kTileRows,
+                scale + kTileRows);
   for (std::size_t lane = 0; lane < kTileRows; lane += n) {
     const V x = hn::Load(d, a.input + lane);
     const V gy = hn::Load(d, a.output_gradient + lane);
     const V gl = hn::Load(d, a.log_determinant_gradient + lane);
     const T* raw = a.raw + lane;
     T* raw_gradient = a.raw_gradient + lane;
-    const auto at = locate<T, false>(d, a.bins, raw, x, a.scratch + lane);
+    const auto at = locate<T, false>(d, a.bins, raw, x, scale + lane, a.scratch + lane);
     const auto g = bin_gradient(d, at.bin, bin_at(d, at.bin, x), gy, gl);
     hn::Store(hn::IfThenElse(at.inside, g.x, gy), d, a.input_gradient + lane);
 
