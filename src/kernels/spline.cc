@@ -144,6 +144,7 @@ HWY_INLINE void spline_direction(const SplineArguments<T>& arguments) {
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
+  HWY_ALIGN T jacobian[kTileRows];
   HWY_ALIGN T scale[2 * kTileRows];
   softmax_terms(a.raw, a.bins, a.scratch, scale);
   softmax_terms(a.raw + a.bins * kTileRows, a.bins, a.scratch + a.bins * kTileRows,
@@ -152,9 +153,9 @@ HWY_INLINE void spline_direction(const SplineArguments<T>& arguments) {
     const V value = hn::Load(d, a.input + lane);
     const auto at =
         locate<T, kInverse>(d, a.bins, a.raw + lane, value, scale + lane, a.scratch + lane);
-    move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane,
-                               a.log_determinant + lane);
+    move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane, jacobian + lane);
   }
+  add_logarithms(jacobian, a.log_determinant);
 }
 
 template <typename T>
