@@ -14,10 +14,6 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows are handled this many vectors at a time, so that their sums stay in registers.
-inline constexpr std::size_t kStrip =
-    HWY_MIN(4, kTileRows / hn::MaxLanes(hn::CappedTag<double, kTileRows>()));
-
 // Mean and inverse standard deviation of each row. Two passes: one over squares alone would lose
 // the variance of rows whose mean is large.
 template <typename T>
@@ -60,20 +56,31 @@ void norm_silu_impl(const NormSiluArguments<T>& arguments) {
   const NormSiluArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
+  const std::size_t n = hn::Lanes(d);
   moments(a);
   const V one = hn::Set(d, 1);
   for (std::size_t w = 0; w < a.width; ++w) {
     const V weight = hn::Set(d, a.weight[w]);
     const V bias = hn::Set(d, a.bias[w]);
-    for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
-      const std::size_t at = w * kTileRows + lane;
-      const V centred = hn::Sub(hn::Load(d, a.input + at), hn::Load(d, a.mean + lane));
-      const V normal = hn::Mul(centred, hn::Load(d, a.inverse_std + lane));
-      const V pre = hn::MulAdd(normal, weight, bias);
-      const V s = sigmoid(d, pre);
-      const V y = hn::Mul(pre, s);
-      hn::Store(y, d, a.output + at);
-      if (a.slope) hn::Store(hn::MulAdd(y, hn::Sub(one, s), s), d, a.slope + at);
+    for (std::size_t lane = 0; lane < kTileRows; lane += kStrip * n) {
+      V pre[kStrip], sigmoid[kStrip];
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        const std::size_t row = lane + s * n;
+        const V centred =
+            hn::Sub(hn::Load(d, a.input + w * kTileRows + row), hn::Load(d, a.mean + row));
+        pre[s] = hn::MulAdd(hn::Mul(centred, hn::Load(d, a.inverse_std + row)), weight, bias);
+      }
+      sigmoids(d, pre, sigmoid);
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        const std::size_t at = w * kTileRows + lane + s * n;
+        const V y = hn::Mul(pre[s], sigmoid[s]);
+        hn::Store(y, d, a.output + at);
+        if (a.slope) {
+          hn::Store(hn::MulAdd(y, hn::Sub(one, sigmoid[s]), sigmoid[s]), d, a.slope + at);
+        }
+      }
     }
   }
 }

@@ -71,6 +71,10 @@ HWY_INLINE V rectify(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
 }
 
+// Vectors of a tile's rows that go through a chain of operations together, so that none waits for
+// itself.
+inline constexpr std::size_t kStrip = 4;
+
 // x = 2^x for |x| <= 126, to about one unit in the last place of a float. N vectors at a time, step
 // by step: a single one would wait for each step of its chain.
 template <std::size_t N, class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
@@ -109,17 +113,22 @@ HWY_INLINE void powers_of_two(D d, V (&x)[N]) {
   }
 }
 
-// 1 / (1 + exp(-x)); for a NaN, any number: SiLU multiplies it by x.
-template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
-HWY_INLINE V sigmoid(D d, V x) {
+// sigmoid = 1 / (1 + exp(-x)); for a NaN, any number: SiLU multiplies it by x.
+template <std::size_t N, class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE void sigmoids(D d, const V (&x)[N], V (&sigmoid)[N]) {
   namespace hn = hwy::HWY_NAMESPACE;
   using T = hn::TFromD<D>;
   const V one = hn::Set(d, 1);
   const V most = hn::Set(d, sizeof(T) == 8 ? 1000 : 126);
-  const V scaled = hn::Mul(x, hn::Set(d, static_cast<T>(-1.44269504088896341)));
-  V power[1] = {hn::Max(hn::Min(scaled, most), hn::Neg(most))};
-  powers_of_two(d, power);
-  return hn::Div(one, hn::Add(one, power[0]));
+  const V least = hn::Set(d, sizeof(T) == 8 ? -1000 : -126);
+  const V factor = hn::Set(d, static_cast<T>(-1.44269504088896341));
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < N; ++i) {
+    sigmoid[i] = hn::Max(hn::Min(hn::Mul(x[i], factor), most), least);
+  }
+  powers_of_two(d, sigmoid);
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < N; ++i) sigmoid[i] = hn::Div(one, hn::Add(one, sigmoid[i]));
 }
 
 }  // namespace jeffreys::kernels::HWY_NAMESPACE

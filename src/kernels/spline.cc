@@ -14,10 +14,6 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of rows that go through the exponentials together.
-inline constexpr std::size_t kStrip =
-    HWY_MIN(4, kTileRows / hn::MaxLanes(hn::CappedTag<double, kTileRows>()));
-
 // 1 / (1 + |v / limit|): the soft clip is v times this, its derivative is this squared.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V clip_factor(D d, V v, V inverse_limit) {
