@@ -90,41 +90,39 @@ HWY_INLINE Located<V> locate(D d, std::size_t bins, const T* HWY_RESTRICT raw, V
   const T* HWY_RESTRICT raw_d = raw + 2 * bins * kTileRows;
 
   const V start = hn::Set(d, static_cast<T>(-kSplineBound));
-  V knot_x = start;
-  V knot_y = start;
-  V cumulative_w = hn::Zero(d);
-  V cumulative_h = hn::Zero(d);
-  V derivative = hn::Zero(d);
-  at.bin.x0 = start;
-  at.bin.y0 = start;
+  const V scale_knots = kInverse ? at.scale_h : at.scale_w;
+  V cumulative_w = hn::Load(d, terms_w);
+  V cumulative_h = hn::Load(d, terms_h);
+  V derivative = bins > 1 ? hn::Load(d, raw_d) : hn::Zero(d);
+  V before_w = hn::Zero(d);
+  V before_h = hn::Zero(d);
+  at.bin.width = cumulative_w;
+  at.bin.height = cumulative_h;
+  at.raw0 = hn::Zero(d);
+  at.raw1 = derivative;
   at.index = hn::Zero(d);
-  at.inside = hn::Gt(value, start);
-  for (std::size_t j = 0; j < bins; ++j) {
+  const auto knot = [&]() HWY_ATTR {
+    return hn::MulAdd(scale_knots, kInverse ? cumulative_h : cumulative_w, start);
+  };
+  for (std::size_t j = 1; j < bins; ++j) {
     const V w = hn::Load(d, terms_w + j * kTileRows);
     const V h = hn::Load(d, terms_h + j * kTileRows);
     const V next = j + 1 < bins ? hn::Load(d, raw_d + j * kTileRows) : hn::Zero(d);
-    if (j == 0) {
-      at.bin.width = w;
-      at.bin.height = h;
-      at.raw0 = derivative;
-      at.raw1 = next;
-    } else {
-      const auto above = hn::Gt(value, kInverse ? knot_y : knot_x);
-      at.bin.x0 = hn::IfThenElse(above, knot_x, at.bin.x0);
-      at.bin.y0 = hn::IfThenElse(above, knot_y, at.bin.y0);
-      at.bin.width = hn::IfThenElse(above, w, at.bin.width);
-      at.bin.height = hn::IfThenElse(above, h, at.bin.height);
-      at.raw0 = hn::IfThenElse(above, derivative, at.raw0);
-      at.raw1 = hn::IfThenElse(above, next, at.raw1);
-      at.index = hn::IfThenElse(above, hn::Set(d, static_cast<T>(j)), at.index);
-    }
+    const auto above = hn::Gt(value, knot());
+    before_w = hn::IfThenElse(above, cumulative_w, before_w);
+    before_h = hn::IfThenElse(above, cumulative_h, before_h);
+    at.bin.width = hn::IfThenElse(above, w, at.bin.width);
+    at.bin.height = hn::IfThenElse(above, h, at.bin.height);
+    at.raw0 = hn::IfThenElse(above, derivative, at.raw0);
+    at.raw1 = hn::IfThenElse(above, next, at.raw1);
+    at.index = hn::IfThenElse(above, hn::Set(d, static_cast<T>(j)), at.index);
     cumulative_w = hn::Add(cumulative_w, w);
     cumulative_h = hn::Add(cumulative_h, h);
-    knot_x = hn::MulAdd(at.scale_w, cumulative_w, start);
-    knot_y = hn::MulAdd(at.scale_h, cumulative_h, start);
     derivative = next;
   }
-  at.inside = hn::And(at.inside, hn::Not(hn::Gt(value, kInverse ? knot_y : knot_x)));
+  at.inside = hn::And(hn::Gt(value, start), hn::Not(hn::Gt(value, knot())));
+  at.bin.x0 = hn::MulAdd(at.scale_w, before_w, start);
+  at.bin.y0 = hn::MulAdd(at.scale_h, before_h, start);
   at.bin.width = hn::Mul(at.bin.width, at.scale_w);
   at.bin.height = hn::Mul(at.bin.height, at.scale_h);
   V slopes[2] = {at.raw0, at.raw1};

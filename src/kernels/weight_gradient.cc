@@ -75,7 +75,7 @@ HWY_NOINLINE void panel_product(const WeightGradientArguments<T>& a, const Gradi
 #pragma GCC unroll 2
     for (std::size_t s = 0; s < S; ++s) {
       T* at = out + r * stride + s * n;
-      hn::Store(a.overwrite ? sum[r][s] : hn::Add(hn::Load(d, at), sum[r][s]), d, at);
+      hn::Store(hn::Add(hn::Load(d, at), sum[r][s]), d, at);
     }
   }
 }
@@ -120,7 +120,6 @@ void all_products(const WeightGradientArguments<T>& a) {
 template <typename T>
 void dot_column(const WeightGradientArguments<T>& a, const GradientBlock& block, bool ones,
                 std::size_t column, T* HWY_RESTRICT out, std::size_t stride) {
-  const bool overwrite = a.overwrite && !ones;
   const hn::CappedTag<T, kTileRows> d;
   const std::size_t n = hn::Lanes(d);
   for (std::size_t first = 0; first < block.rows; first += kSumsAtOnce) {
@@ -150,8 +149,7 @@ void dot_column(const WeightGradientArguments<T>& a, const GradientBlock& block,
     T sums[kSumsAtOnce];
     sums_of_four(d, s0, s1, s2, s3, sums);
     for (std::size_t r = 0; r < count; ++r) {
-      T& at = out[(block.row + first + r) * stride + column];
-      at = overwrite ? sums[r] : at + sums[r];
+      out[(block.row + first + r) * stride + column] += sums[r];
     }
   }
 }
@@ -180,8 +178,7 @@ void single_row(const WeightGradientArguments<T>& a, const GradientBlock& block)
     }
     T sums[kSumsAtOnce];
     sums_of_four(d, s0, s1, s2, s3, sums);
-    for (std::size_t i = 0; i < count; ++i)
-      out[c + i] = a.overwrite ? sums[i] : out[c + i] + sums[i];
+    for (std::size_t i = 0; i < count; ++i) out[c + i] += sums[i];
   }
 }
 
