@@ -1,6 +1,7 @@
 #include "kernels/dense.h"
 
 #include <algorithm>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dense.cc"
@@ -52,8 +53,10 @@ HWY_INLINE void block_strip(D d, const DenseArguments<T>& a, const DenseBlock& b
   }
   const T* HWY_RESTRICT w = a.weights + block.offset + (begin - block.begin) * R;
   const T* HWY_RESTRICT in = input + begin * kTileRows + lane;
+// A pragma, not a loop by hand: GCC would mix the steps and spill sums.
+#pragma GCC unroll 4
   for (std::size_t k = begin; k < end; ++k, w += R, in += kTileRows) {
-    hwy::Prefetch(w + ahead);
+    if (ahead > 0) hwy::Prefetch(w + ahead);
     V x[S];
 #pragma GCC unroll 8
     for (std::size_t s = 0; s < S; ++s) x[s] = hn::Load(d, in + s * n);
@@ -74,7 +77,10 @@ HWY_INLINE void block_strip(D d, const DenseArguments<T>& a, const DenseBlock& b
     }
     return;
   }
+  // Without a branch for each vector: a short sum takes no longer than they do.
+  const V zero = hn::Zero(d);
   const V scale = hn::Set(d, a.scale);
+  const V least = hn::Set(d, a.relu ? T(0) : -std::numeric_limits<T>::infinity());
 #pragma GCC unroll 8
   for (std::size_t r = 0; r < R; ++r) {
     const V bias = hn::Set(d, a.bias ? a.bias[block.row + r] : T(0));
@@ -82,9 +88,8 @@ HWY_INLINE void block_strip(D d, const DenseArguments<T>& a, const DenseBlock& b
     for (std::size_t s = 0; s < S; ++s) {
       const std::size_t at = r * kTileRows + lane + s * n;
       V y = hn::MulAdd(sum[r][s], scale, bias);
-      if (a.relu) y = rectify(d, y);
-      if (gate) y = hn::IfThenElseZero(hn::Gt(hn::Load(d, gate + at), hn::Zero(d)), y);
-      if (a.accumulate) y = hn::Add(y, hn::Load(d, output + at));
+      y = hn::IfThenZeroElse(hn::Lt(y, least), y);
+      if (gate) y = hn::IfThenElseZero(hn::Gt(hn::Load(d, gate + at), zero), y);
       hn::Store(y, d, output + at);
     }
   }
@@ -115,15 +120,13 @@ void dense_impl(const DenseArguments<T>& a) {
   for (std::size_t b = 0; b < a.block_count; ++b) {
     longest = std::max<std::size_t>(longest, a.blocks[b].end);
   }
-  // Accumulation needs the finished sum, so partial sums may not pass through the output.
-  const std::size_t chunk = a.accumulate ? std::max<std::size_t>(longest, 1) : kChunk;
-  for (std::size_t from = 0; from == 0 || from < longest; from += chunk) {
+  for (std::size_t from = 0; from == 0 || from < longest; from += kChunk) {
     for (std::size_t t = 0; t < a.tiles; ++t) {
       for (std::size_t b = 0; b < a.block_count; ++b) {
         const DenseBlock& block = a.blocks[b];
         const bool empty = block.begin == block.end;
         const std::size_t begin = empty ? block.begin : std::max<std::size_t>(from, block.begin);
-        const std::size_t end = empty ? block.end : std::min<std::size_t>(from + chunk, block.end);
+        const std::size_t end = empty ? block.end : std::min<std::size_t>(from + kChunk, block.end);
         if (empty ? from > 0 : begin >= end) continue;
         switch (block.rows) {
           case 1: block_chunk<T, 1>(a, block, begin, end, t); break;

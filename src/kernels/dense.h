@@ -32,7 +32,6 @@ struct DenseArguments {
   const T* bias = nullptr;  // [rows], optional
   bool relu = false;
   const T* gate = nullptr;  // laid out as output, optional: the result is 0 where gate <= 0
-  bool accumulate = false;  // output += result instead of output = result
   const T* input;           // [k][64] for each tile
   T* output;                // [rows][64] for each tile
   std::size_t tiles = 1;    // several tiles reuse each block of weights while it is in the cache

@@ -20,53 +20,67 @@ template <typename T>
 HWY_INLINE void moments(const NormSiluArguments<T>& a) {
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
+  const std::size_t n = hn::Lanes(d);
   const V scale = hn::Set(d, static_cast<T>(1.0 / static_cast<double>(a.width)));
-  for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
-    V sum0 = hn::Zero(d), sum1 = sum0;
-    std::size_t w = 0;
-    for (; w + 2 <= a.width; w += 2) {
-      sum0 = hn::Add(sum0, hn::Load(d, a.input + w * kTileRows + lane));
-      sum1 = hn::Add(sum1, hn::Load(d, a.input + (w + 1) * kTileRows + lane));
+  for (std::size_t lane = 0; lane < kTileRows; lane += kStrip * n) {
+    V mean[kStrip], sum[kStrip];
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) mean[s] = sum[s] = hn::Zero(d);
+    const T* HWY_RESTRICT input = a.input + lane;
+    for (std::size_t w = 0; w < a.width; ++w) {
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        mean[s] = hn::Add(mean[s], hn::Load(d, input + w * kTileRows + s * n));
+      }
     }
-    if (w < a.width) sum0 = hn::Add(sum0, hn::Load(d, a.input + w * kTileRows + lane));
-    const V mean = hn::Mul(hn::Add(sum0, sum1), scale);
-    sum0 = hn::Zero(d);
-    sum1 = hn::Zero(d);
-    for (w = 0; w + 2 <= a.width; w += 2) {
-      const V x0 = hn::Sub(hn::Load(d, a.input + w * kTileRows + lane), mean);
-      const V x1 = hn::Sub(hn::Load(d, a.input + (w + 1) * kTileRows + lane), mean);
-      sum0 = hn::MulAdd(x0, x0, sum0);
-      sum1 = hn::MulAdd(x1, x1, sum1);
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) mean[s] = hn::Mul(mean[s], scale);
+    for (std::size_t w = 0; w < a.width; ++w) {
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        const V x = hn::Sub(hn::Load(d, input + w * kTileRows + s * n), mean[s]);
+        sum[s] = hn::MulAdd(x, x, sum[s]);
+      }
     }
-    if (w < a.width) {
-      const V x0 = hn::Sub(hn::Load(d, a.input + w * kTileRows + lane), mean);
-      sum0 = hn::MulAdd(x0, x0, sum0);
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) {
+      const V variance = hn::MulAdd(sum[s], scale, hn::Set(d, static_cast<T>(kLayerNormEps)));
+      hn::Store(mean[s], d, a.mean + lane + s * n);
+      hn::Store(hn::Div(hn::Set(d, 1), hn::Sqrt(variance)), d, a.inverse_std + lane + s * n);
     }
-    const V variance = hn::Mul(hn::Add(sum0, sum1), scale);
-    const V deviation = hn::Sqrt(hn::Add(variance, hn::Set(d, static_cast<T>(kLayerNormEps))));
-    hn::Store(mean, d, a.mean + lane);
-    hn::Store(hn::Div(hn::Set(d, 1), deviation), d, a.inverse_std + lane);
   }
 }
 
 template <typename T>
-void norm_silu_impl(const NormSiluArguments<T>& a) {
+void norm_silu_impl(const NormSiluArguments<T>& arguments) {
+  const NormSiluArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
+  const std::size_t n = hn::Lanes(d);
   moments(a);
   const V one = hn::Set(d, 1);
   for (std::size_t w = 0; w < a.width; ++w) {
     const V weight = hn::Set(d, a.weight[w]);
     const V bias = hn::Set(d, a.bias[w]);
-    for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
-      const std::size_t at = w * kTileRows + lane;
-      const V centred = hn::Sub(hn::Load(d, a.input + at), hn::Load(d, a.mean + lane));
-      const V normal = hn::Mul(centred, hn::Load(d, a.inverse_std + lane));
-      const V pre = hn::MulAdd(normal, weight, bias);
-      const V s = sigmoid(d, pre);
-      const V y = hn::Mul(pre, s);
-      hn::Store(y, d, a.output + at);
-      if (a.slope) hn::Store(hn::MulAdd(y, hn::Sub(one, s), s), d, a.slope + at);
+    for (std::size_t lane = 0; lane < kTileRows; lane += kStrip * n) {
+      V pre[kStrip], sigmoid[kStrip];
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        const std::size_t row = lane + s * n;
+        const V centred =
+            hn::Sub(hn::Load(d, a.input + w * kTileRows + row), hn::Load(d, a.mean + row));
+        pre[s] = hn::MulAdd(hn::Mul(centred, hn::Load(d, a.inverse_std + row)), weight, bias);
+      }
+      sigmoids(d, pre, sigmoid);
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        const std::size_t at = w * kTileRows + lane + s * n;
+        const V y = hn::Mul(pre[s], sigmoid[s]);
+        hn::Store(y, d, a.output + at);
+        if (a.slope) {
+          hn::Store(hn::MulAdd(y, hn::Sub(one, sigmoid[s]), sigmoid[s]), d, a.slope + at);
+        }
+      }
     }
   }
 }
@@ -121,21 +135,28 @@ HWY_INLINE void through_silu(const NormSiluBackwardArguments<T>& a, T* HWY_RESTR
 }
 
 template <typename T>
-void norm_silu_backward_impl(const NormSiluBackwardArguments<T>& a) {
+void norm_silu_backward_impl(const NormSiluBackwardArguments<T>& arguments) {
+  const NormSiluBackwardArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   HWY_ALIGN T sum[kTileRows] = {};
   HWY_ALIGN T sum_normal[kTileRows] = {};
   through_silu(a, sum, sum_normal);
+  // The input's gradient is inverse (h - mean of h - normal * mean of (h normal)).
   const V scale = hn::Set(d, static_cast<T>(1.0 / static_cast<double>(a.width)));
+  for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
+    const V inverse = hn::Load(d, a.inverse_std + lane);
+    const V squared = hn::Mul(hn::Mul(inverse, inverse), scale);
+    hn::Store(hn::Mul(scale, hn::Load(d, sum + lane)), d, sum + lane);
+    hn::Store(hn::Mul(squared, hn::Load(d, sum_normal + lane)), d, sum_normal + lane);
+  }
   for (std::size_t w = 0; w < a.width; ++w) {
     for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
       const std::size_t at = w * kTileRows + lane;
-      const V inverse = hn::Load(d, a.inverse_std + lane);
-      const V normal =
-          hn::Mul(hn::Sub(hn::Load(d, a.input + at), hn::Load(d, a.mean + lane)), inverse);
-      const V common = hn::MulAdd(normal, hn::Load(d, sum_normal + lane), hn::Load(d, sum + lane));
-      V g = hn::Mul(inverse, hn::NegMulAdd(scale, common, hn::Load(d, a.output_gradient + at)));
+      const V centred = hn::Sub(hn::Load(d, a.input + at), hn::Load(d, a.mean + lane));
+      const V rest = hn::Sub(hn::Load(d, a.output_gradient + at), hn::Load(d, sum + lane));
+      V g = hn::Mul(rest, hn::Load(d, a.inverse_std + lane));
+      g = hn::NegMulAdd(centred, hn::Load(d, sum_normal + lane), g);
       if (a.accumulate) g = hn::Add(g, hn::Load(d, a.input_gradient + at));
       hn::Store(g, d, a.input_gradient + at);
     }

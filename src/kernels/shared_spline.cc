@@ -53,12 +53,13 @@ template <typename T, bool kInverse>
 HWY_INLINE void shared_direction(const SharedSplineArguments<T>& a) {
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
+  HWY_ALIGN T jacobian[kTileRows];
   for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
     const V value = hn::Load(d, a.input + lane);
     const auto at = locate_shared<T, kInverse>(d, *a.table, value);
-    move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane,
-                               a.log_determinant + lane);
+    move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane, jacobian + lane);
   }
+  add_logarithms(jacobian, a.log_determinant);
 }
 
 template <typename T>

@@ -13,26 +13,41 @@ namespace jeffreys::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Kernels copy their arguments: what no store can change stays in registers.
 template <typename T>
-void silu_impl(const SiluArguments<T>& a) {
+void silu_impl(const SiluArguments<T>& arguments) {
+  const SiluArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const V one = hn::Set(d, 1);
   const V alpha = hn::Set(d, a.alpha);
-  for (std::size_t i = 0; i < a.size; i += hn::Lanes(d)) {
-    V pre = hn::Load(d, a.input + i);
-    if (a.gamma) pre = hn::Mul(pre, hn::Load(d, a.gamma + i));
-    if (a.beta) pre = hn::Add(pre, hn::Load(d, a.beta + i));
-    if (a.residual) pre = hn::MulAdd(alpha, hn::Load(d, a.residual + i), pre);
-    const V s = sigmoid(d, pre);
-    const V y = hn::Mul(pre, s);
-    hn::Store(y, d, a.output + i);
-    if (a.slope) hn::Store(hn::MulAdd(y, hn::Sub(one, s), s), d, a.slope + i);
+  const std::size_t n = hn::Lanes(d);
+  for (std::size_t first = 0; first < a.size; first += kStrip * n) {
+    V pre[kStrip], sigmoid[kStrip];
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) {
+      const std::size_t i = first + s * n;
+      pre[s] = hn::Load(d, a.input + i);
+      if (a.gamma) pre[s] = hn::Mul(pre[s], hn::Load(d, a.gamma + i));
+      if (a.beta) pre[s] = hn::Add(pre[s], hn::Load(d, a.beta + i));
+      if (a.residual) pre[s] = hn::MulAdd(alpha, hn::Load(d, a.residual + i), pre[s]);
+    }
+    sigmoids(d, pre, sigmoid);
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) {
+      const std::size_t i = first + s * n;
+      const V y = hn::Mul(pre[s], sigmoid[s]);
+      hn::Store(y, d, a.output + i);
+      if (a.slope) {
+        hn::Store(hn::MulAdd(y, hn::Sub(one, sigmoid[s]), sigmoid[s]), d, a.slope + i);
+      }
+    }
   }
 }
 
 template <typename T>
-void silu_backward_impl(const SiluBackwardArguments<T>& a) {
+void silu_backward_impl(const SiluBackwardArguments<T>& arguments) {
+  const SiluBackwardArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const V alpha = hn::Set(d, a.alpha);

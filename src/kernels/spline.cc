@@ -21,26 +21,51 @@ HWY_INLINE V clip_factor(D d, V v, V inverse_limit) {
   return hn::Div(one, hn::MulAdd(hn::Abs(v), inverse_limit, one));
 }
 
-// The soft clip bounds the logits, so the softmax needs no maximum. Returns 10 / sum.
-template <typename T, class D, class V = hn::Vec<D>>
-HWY_INLINE V softmax_terms(D d, const T* HWY_RESTRICT raw, std::size_t bins,
-                           T* HWY_RESTRICT terms) {
-  const V inverse_limit = hn::Set(d, static_cast<T>(-2.0 / kLogMinSlope));
-  V sum = hn::Zero(d);
-  for (std::size_t j = 0; j < bins; ++j) {
-    const V v = hn::Load(d, raw + j * kTileRows);
-    const V e = bounded_exponential(d, hn::Mul(v, clip_factor(d, v, inverse_limit)));
-    hn::Store(e, d, terms + j * kTileRows);
-    sum = hn::Add(sum, e);
+inline constexpr double kLog2E = 1.44269504088896341;
+
+// exp(soft clip of v), for N vectors.
+template <std::size_t N, class D, class V = hn::Vec<D>>
+HWY_INLINE void exponential_of_clipped(D d, V (&v)[N], double limit) {
+  using T = hn::TFromD<D>;
+  const V one = hn::Set(d, 1);
+  const V inverse_limit = hn::Set(d, static_cast<T>(1 / limit));
+  const V log2_e = hn::Set(d, static_cast<T>(kLog2E));
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < N; ++i) {
+    v[i] = hn::Mul(v[i], hn::Div(log2_e, hn::MulAdd(hn::Abs(v[i]), inverse_limit, one)));
   }
-  return hn::Div(hn::Set(d, static_cast<T>(2 * kSplineBound)), sum);
+  powers_of_two(d, v);
 }
 
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V knot_slope(D d, V raw) {
-  using T = hn::TFromD<D>;
-  const V inverse_limit = hn::Set(d, static_cast<T>(-1.0 / kLogMinSlope));
-  return bounded_exponential(d, hn::Mul(raw, clip_factor(d, raw, inverse_limit)));
+// The soft clip bounds the logits, so the softmax needs no maximum. scale [64] = 10 / sum.
+template <typename T>
+HWY_INLINE void softmax_terms(const T* HWY_RESTRICT raw, std::size_t bins, T* HWY_RESTRICT terms,
+                              T* HWY_RESTRICT scale) {
+  const hn::CappedTag<T, kTileRows> d;
+  using V = hn::Vec<decltype(d)>;
+  const std::size_t n = hn::Lanes(d);
+  for (std::size_t lane = 0; lane < kTileRows; lane += kStrip * n) {
+    V sum[kStrip];
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) sum[s] = hn::Zero(d);
+    for (std::size_t j = 0; j < bins; ++j) {
+      V e[kStrip];
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s)
+        e[s] = hn::Load(d, raw + j * kTileRows + lane + s * n);
+      exponential_of_clipped(d, e, -kLogMinSlope / 2);
+#pragma GCC unroll 4
+      for (std::size_t s = 0; s < kStrip; ++s) {
+        hn::Store(e[s], d, terms + j * kTileRows + lane + s * n);
+        sum[s] = hn::Add(sum[s], e[s]);
+      }
+    }
+    const V range = hn::Set(d, static_cast<T>(2 * kSplineBound));
+#pragma GCC unroll 4
+    for (std::size_t s = 0; s < kStrip; ++s) {
+      hn::Store(hn::Div(range, sum[s]), d, scale + lane + s * n);
+    }
+  }
 }
 
 // A row's bin, and what the backward pass needs to go back to the raw parameters.
@@ -56,68 +81,75 @@ struct Located {
 // Finds the bin that holds `value` among the horizontal knots, or the vertical ones when inverting.
 template <typename T, bool kInverse, class D, class V = hn::Vec<D>>
 HWY_INLINE Located<V> locate(D d, std::size_t bins, const T* HWY_RESTRICT raw, V value,
-                             T* HWY_RESTRICT scratch) {
-  T* HWY_RESTRICT terms_w = scratch;
-  T* HWY_RESTRICT terms_h = scratch + bins * kTileRows;
+                             const T* HWY_RESTRICT scale, const T* HWY_RESTRICT terms) {
+  const T* HWY_RESTRICT terms_w = terms;
+  const T* HWY_RESTRICT terms_h = terms + bins * kTileRows;
   Located<V> at;
-  at.scale_w = softmax_terms<T>(d, raw, bins, terms_w);
-  at.scale_h = softmax_terms<T>(d, raw + bins * kTileRows, bins, terms_h);
+  at.scale_w = hn::Load(d, scale);
+  at.scale_h = hn::Load(d, scale + kTileRows);
   const T* HWY_RESTRICT raw_d = raw + 2 * bins * kTileRows;
 
   const V start = hn::Set(d, static_cast<T>(-kSplineBound));
-  V knot_x = start;
-  V knot_y = start;
-  V cumulative_w = hn::Zero(d);
-  V cumulative_h = hn::Zero(d);
-  V derivative = hn::Zero(d);
-  at.bin.x0 = start;
-  at.bin.y0 = start;
+  const V scale_knots = kInverse ? at.scale_h : at.scale_w;
+  V cumulative_w = hn::Load(d, terms_w);
+  V cumulative_h = hn::Load(d, terms_h);
+  V derivative = bins > 1 ? hn::Load(d, raw_d) : hn::Zero(d);
+  V before_w = hn::Zero(d);
+  V before_h = hn::Zero(d);
+  at.bin.width = cumulative_w;
+  at.bin.height = cumulative_h;
+  at.raw0 = hn::Zero(d);
+  at.raw1 = derivative;
   at.index = hn::Zero(d);
-  at.inside = hn::Gt(value, start);
-  for (std::size_t j = 0; j < bins; ++j) {
+  const auto knot = [&]() HWY_ATTR {
+    return hn::MulAdd(scale_knots, kInverse ? cumulative_h : cumulative_w, start);
+  };
+  for (std::size_t j = 1; j < bins; ++j) {
     const V w = hn::Load(d, terms_w + j * kTileRows);
     const V h = hn::Load(d, terms_h + j * kTileRows);
     const V next = j + 1 < bins ? hn::Load(d, raw_d + j * kTileRows) : hn::Zero(d);
-    if (j == 0) {
-      at.bin.width = w;
-      at.bin.height = h;
-      at.raw0 = derivative;
-      at.raw1 = next;
-    } else {
-      const auto above = hn::Gt(value, kInverse ? knot_y : knot_x);
-      at.bin.x0 = hn::IfThenElse(above, knot_x, at.bin.x0);
-      at.bin.y0 = hn::IfThenElse(above, knot_y, at.bin.y0);
-      at.bin.width = hn::IfThenElse(above, w, at.bin.width);
-      at.bin.height = hn::IfThenElse(above, h, at.bin.height);
-      at.raw0 = hn::IfThenElse(above, derivative, at.raw0);
-      at.raw1 = hn::IfThenElse(above, next, at.raw1);
-      at.index = hn::IfThenElse(above, hn::Set(d, static_cast<T>(j)), at.index);
-    }
+    const auto above = hn::Gt(value, knot());
+    before_w = hn::IfThenElse(above, cumulative_w, before_w);
+    before_h = hn::IfThenElse(above, cumulative_h, before_h);
+    at.bin.width = hn::IfThenElse(above, w, at.bin.width);
+    at.bin.height = hn::IfThenElse(above, h, at.bin.height);
+    at.raw0 = hn::IfThenElse(above, derivative, at.raw0);
+    at.raw1 = hn::IfThenElse(above, next, at.raw1);
+    at.index = hn::IfThenElse(above, hn::Set(d, static_cast<T>(j)), at.index);
     cumulative_w = hn::Add(cumulative_w, w);
     cumulative_h = hn::Add(cumulative_h, h);
-    knot_x = hn::MulAdd(at.scale_w, cumulative_w, start);
-    knot_y = hn::MulAdd(at.scale_h, cumulative_h, start);
     derivative = next;
   }
-  at.inside = hn::And(at.inside, hn::Not(hn::Gt(value, kInverse ? knot_y : knot_x)));
+  at.inside = hn::And(hn::Gt(value, start), hn::Not(hn::Gt(value, knot())));
+  at.bin.x0 = hn::MulAdd(at.scale_w, before_w, start);
+  at.bin.y0 = hn::MulAdd(at.scale_h, before_h, start);
   at.bin.width = hn::Mul(at.bin.width, at.scale_w);
   at.bin.height = hn::Mul(at.bin.height, at.scale_h);
-  at.bin.d0 = knot_slope(d, at.raw0);
-  at.bin.d1 = knot_slope(d, at.raw1);
+  V slopes[2] = {at.raw0, at.raw1};
+  exponential_of_clipped(d, slopes, -kLogMinSlope);
+  at.bin.d0 = slopes[0];
+  at.bin.d1 = slopes[1];
   return at;
 }
 
 template <typename T, bool kInverse>
-HWY_INLINE void spline_direction(const SplineArguments<T>& a) {
+HWY_INLINE void spline_direction(const SplineArguments<T>& arguments) {
+  const SplineArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
+  HWY_ALIGN T jacobian[kTileRows];
+  HWY_ALIGN T scale[2 * kTileRows];
+  softmax_terms(a.raw, a.bins, a.scratch, scale);
+  softmax_terms(a.raw + a.bins * kTileRows, a.bins, a.scratch + a.bins * kTileRows,
+                scale + kTileRows);
   for (std::size_t lane = 0; lane < kTileRows; lane += n) {
     const V value = hn::Load(d, a.input + lane);
-    const auto at = locate<T, kInverse>(d, a.bins, a.raw + lane, value, a.scratch + lane);
-    move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane,
-                               a.log_determinant + lane);
+    const auto at =
+        locate<T, kInverse>(d, a.bins, a.raw + lane, value, scale + lane, a.scratch + lane);
+    move_through_bin<kInverse>(d, at.bin, at.inside, value, a.output + lane, jacobian + lane);
   }
+  add_logarithms(jacobian, a.log_determinant);
 }
 
 template <typename T>
@@ -154,18 +186,23 @@ HWY_INLINE void softmax_backward(D d, std::size_t bins, const T* HWY_RESTRICT ra
 }
 
 template <typename T>
-void spline_backward_impl(const SplineBackwardArguments<T>& a) {
+void spline_backward_impl(const SplineBackwardArguments<T>& arguments) {
+  const SplineBackwardArguments<T> a = arguments;
   const hn::CappedTag<T, kTileRows> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t n = hn::Lanes(d);
   const V inverse_limit = hn::Set(d, static_cast<T>(-1.0 / kLogMinSlope));
+  HWY_ALIGN T scale[2 * kTileRows];
+  softmax_terms(a.raw, a.bins, a.scratch, scale);
+  softmax_terms(a.raw + a.bins * kTileRows, a.bins, a.scratch + a.bins * kTileRows,
+                scale + kTileRows);
   for (std::size_t lane = 0; lane < kTileRows; lane += n) {
     const V x = hn::Load(d, a.input + lane);
     const V gy = hn::Load(d, a.output_gradient + lane);
     const V gl = hn::Load(d, a.log_determinant_gradient + lane);
     const T* raw = a.raw + lane;
     T* raw_gradient = a.raw_gradient + lane;
-    const auto at = locate<T, false>(d, a.bins, raw, x, a.scratch + lane);
+    const auto at = locate<T, false>(d, a.bins, raw, x, scale + lane, a.scratch + lane);
     const auto g = bin_gradient(d, at.bin, bin_at(d, at.bin, x), gy, gl);
     hn::Store(hn::IfThenElse(at.inside, g.x, gy), d, a.input_gradient + lane);
 

@@ -8,6 +8,7 @@
 #endif
 
 #include "hwy/highway.h"
+#include "kernels/tile.h"
 #include "kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -96,18 +97,29 @@ HWY_INLINE BinPoint<V> bin_with_value(D d, const Bin<V>& bin, V y) {
   return bin_point(d, bin, inverse_width, clamp_position(d, t));
 }
 
-// Moves a value through its bin, or back: output = the value moved, log_determinant += log dy/dx.
-// Outside of the bins the spline is the identity.
+// Moves a value through its bin, or back: output = the value moved, jacobian = dy/dx. Outside of
+// the bins the spline is the identity.
 template <bool kInverse, class D, class V = hwy::HWY_NAMESPACE::Vec<D>, class M, typename T>
 HWY_INLINE void move_through_bin(D d, const Bin<V>& bin, M inside, V value, T* HWY_RESTRICT output,
-                                 T* HWY_RESTRICT log_determinant) {
+                                 T* HWY_RESTRICT jacobian) {
   namespace hn = hwy::HWY_NAMESPACE;
   const BinPoint<V> p = kInverse ? bin_with_value(d, bin, value) : bin_at(d, bin, value);
   const V moved =
       kInverse ? hn::MulAdd(p.t, bin.width, bin.x0) : hn::MulAdd(p.ratio, bin.height, bin.y0);
   hn::Store(hn::IfThenElse(inside, moved, value), d, output);
-  const V jacobian = hn::IfThenElse(inside, bin_jacobian(d, p), hn::Set(d, 1));
-  hn::Store(hn::Add(hn::Load(d, log_determinant), logarithm(d, jacobian)), d, log_determinant);
+  hn::Store(hn::IfThenElse(inside, bin_jacobian(d, p), hn::Set(d, 1)), d, jacobian);
+}
+
+// log_determinant += log of the tile's Jacobians. In a loop of its own, where rows need not wait
+// for each other's splines.
+template <typename T>
+HWY_INLINE void add_logarithms(const T* HWY_RESTRICT jacobian, T* HWY_RESTRICT log_determinant) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::CappedTag<T, kTileRows> d;
+  for (std::size_t lane = 0; lane < kTileRows; lane += hn::Lanes(d)) {
+    const auto value = logarithm(d, hn::Load(d, jacobian + lane));
+    hn::Store(hn::Add(hn::Load(d, log_determinant + lane), value), d, log_determinant + lane);
+  }
 }
 
 // Gradient of gy * y + gl * log dy/dx with respect to the six numbers of the bin, and to x.

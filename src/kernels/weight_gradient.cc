@@ -55,6 +55,7 @@ HWY_NOINLINE void panel_product(const WeightGradientArguments<T>& a, const Gradi
   for (std::size_t t = 0; t < a.tiles; ++t) {
     const T* HWY_RESTRICT g = a.output_gradient + t * a.output_stride + block.row * kTileRows;
     const T* HWY_RESTRICT x = panel + t * kTileRows * width;
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < kTileRows; ++i, ++g, x += width) {
       V columns[S];
 #pragma GCC unroll 2
@@ -74,38 +75,42 @@ HWY_NOINLINE void panel_product(const WeightGradientArguments<T>& a, const Gradi
 #pragma GCC unroll 2
     for (std::size_t s = 0; s < S; ++s) {
       T* at = out + r * stride + s * n;
-      hn::Store(a.overwrite ? sum[r][s] : hn::Add(hn::Load(d, at), sum[r][s]), d, at);
+      hn::Store(hn::Add(hn::Load(d, at), sum[r][s]), d, at);
     }
   }
 }
 
 template <typename T, std::size_t R>
-void block_product(const WeightGradientArguments<T>& a, const GradientBlock& block,
-                   std::size_t column) {
+void block_products(const WeightGradientArguments<T>& a, const GradientBlock& block,
+                    std::size_t begin, std::size_t end) {
   const hn::CappedTag<T, kGradientAlign / 2> d;
   const std::size_t n = hn::Lanes(d);
-  const T* panel = a.scratch + column * a.tiles * kTileRows;
-  if (block.columns - column > n) {
-    panel_product<T, R, 2>(a, block, panel, 2 * n, column);
-  } else {
-    panel_product<T, R, 1>(a, block, panel, 2 * n, column);
+  for (std::size_t column = begin; column < end; column += 2 * n) {
+    const T* panel = a.scratch + column * a.tiles * kTileRows;
+    if (block.columns - column > n) {
+      panel_product<T, R, 2>(a, block, panel, 2 * n, column);
+    } else {
+      panel_product<T, R, 1>(a, block, panel, 2 * n, column);
+    }
   }
 }
 
-// Panel by panel, so that a panel stays in the L1 cache while the output gradients stream past it.
+// A few panels at a time, which stay in the L2 cache, while a block's output gradients, in the L1
+// cache, meet each of them.
 template <typename T>
-void all_products(const WeightGradientArguments<T>& a, std::size_t width) {
-  for (std::size_t column = 0; column < a.columns; column += width) {
+void all_products(const WeightGradientArguments<T>& a) {
+  constexpr std::size_t kColumns = 128;
+  for (std::size_t begin = 0; begin < a.columns; begin += kColumns) {
     for (std::size_t b = 0; b < a.block_count; ++b) {
       const GradientBlock& block = a.blocks[b];
-      if (column >= block.columns) continue;
+      const std::size_t end = std::min<std::size_t>(begin + kColumns, block.columns);
       switch (block.rows) {
-        case 1: block_product<T, 1>(a, block, column); break;
-        case 2: block_product<T, 2>(a, block, column); break;
-        case 3: block_product<T, 3>(a, block, column); break;
-        case 4: block_product<T, 4>(a, block, column); break;
-        case 5: block_product<T, 5>(a, block, column); break;
-        default: block_product<T, 6>(a, block, column); break;
+        case 1: block_products<T, 1>(a, block, begin, end); break;
+        case 2: block_products<T, 2>(a, block, begin, end); break;
+        case 3: block_products<T, 3>(a, block, begin, end); break;
+        case 4: block_products<T, 4>(a, block, begin, end); break;
+        case 5: block_products<T, 5>(a, block, begin, end); break;
+        default: block_products<T, 6>(a, block, begin, end); break;
       }
     }
   }
@@ -115,7 +120,6 @@ void all_products(const WeightGradientArguments<T>& a, std::size_t width) {
 template <typename T>
 void dot_column(const WeightGradientArguments<T>& a, const GradientBlock& block, bool ones,
                 std::size_t column, T* HWY_RESTRICT out, std::size_t stride) {
-  const bool overwrite = a.overwrite && !ones;
   const hn::CappedTag<T, kTileRows> d;
   const std::size_t n = hn::Lanes(d);
   for (std::size_t first = 0; first < block.rows; first += kSumsAtOnce) {
@@ -145,8 +149,7 @@ void dot_column(const WeightGradientArguments<T>& a, const GradientBlock& block,
     T sums[kSumsAtOnce];
     sums_of_four(d, s0, s1, s2, s3, sums);
     for (std::size_t r = 0; r < count; ++r) {
-      T& at = out[(block.row + first + r) * stride + column];
-      at = overwrite ? sums[r] : at + sums[r];
+      out[(block.row + first + r) * stride + column] += sums[r];
     }
   }
 }
@@ -175,8 +178,7 @@ void single_row(const WeightGradientArguments<T>& a, const GradientBlock& block)
     }
     T sums[kSumsAtOnce];
     sums_of_four(d, s0, s1, s2, s3, sums);
-    for (std::size_t i = 0; i < count; ++i)
-      out[c + i] = a.overwrite ? sums[i] : out[c + i] + sums[i];
+    for (std::size_t i = 0; i < count; ++i) out[c + i] += sums[i];
   }
 }
 
@@ -192,7 +194,7 @@ void weight_gradient_impl(const WeightGradientArguments<T>& a) {
       make_panels(a.input + t * a.input_stride, a.columns, width, a.tiles * kTileRows * width,
                   a.scratch + t * kTileRows * width);
     }
-    all_products(a, width);
+    all_products(a);
   }
   for (std::size_t b = 0; b < a.block_count; ++b) {
     const GradientBlock& block = a.blocks[b];

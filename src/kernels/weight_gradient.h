@@ -1,5 +1,5 @@
 // Gradient of a tile matrix product with respect to its weights and biases:
-//   weights[row][column] (+)= sum over the tile's rows of output_gradient[row][.] input[column][.]
+//   weights[row][column] += sum over the tile's rows of output_gradient[row][.] input[column][.]
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,8 @@ struct WeightGradientArguments {
   std::size_t tiles = 1;
   std::size_t output_stride = 0;  // elements between tiles
   std::size_t input_stride = 0;
-  bool overwrite = false;  // weight_gradient = instead of +=; biases are always added to
-  T* weight_gradient;      // [rows][gradient_stride(columns)]
-  T* bias_gradient;        // [rows], or null
+  T* weight_gradient;  // [rows][gradient_stride(columns)]
+  T* bias_gradient;    // [rows], or null
   std::size_t columns;
   T* scratch;  // tiles * 64 * gradient_stride(columns) elements
 };
