@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   add_plot(app, globals);
   add_zuko(app, globals);
   add_demo(app, globals);
+  add_sbi(app, globals);
   add_reproduce(app, globals);
   add_completion(app, globals);
   app.add_subcommand("version", "The version of this program")->callback([&globals] {

@@ -23,7 +23,11 @@ void finish_fit(const RunInfo& info, const PreparedTable& table, const FitOption
     return kept.dump();
   }();
   for (StepRecord& step : fit.density.history) step.times = {};
-  fit.density.save(info.model);
+  if (info.save) {
+    info.save(table, fit.density);
+  } else {
+    fit.density.save(info.model);
+  }
 
   record["threads"] = info.threads;
   const std::string text = record.dump(2) + "\n";

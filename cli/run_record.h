@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "cli/command.h"
@@ -13,6 +14,8 @@ struct RunInfo {
   std::string source;           // the table
   std::filesystem::path model;  // the record is MODEL.run.json
   std::size_t threads = 1;
+  // Writes the model file; empty: the density itself.
+  std::function<void(const PreparedTable&, const TabularDensity<float>&)> save = {};
 };
 
 // Writes both files, prints the summary (or its JSON), and sets the exit code of a diverged fit.

@@ -4,11 +4,14 @@
 #include <array>
 #include <cmath>
 
+#include "data/free_coordinate.h"
 #include "data/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {
 namespace {
+
+constexpr double kOutermostGuess = 1e-4;  // as a probability of the prior
 
 // Uniform numbers by row of the table, made in blocks.
 class RowUniforms {
@@ -79,13 +82,17 @@ double restore_bounds(const Bounds& bounds, double value) {
   return std::clamp(result, std::max(bounds.lower, -kLargest), std::min(bounds.upper, kLargest));
 }
 
-// A value exactly at an end has an infinite score: it counts as the outermost of 2^32 equally
-// likely values, which is the outermost that a prior draws too. Its score is -6.3 or 6.3.
+// A value exactly at an end has an infinite coordinate: it counts as the outermost of 2^32 equally
+// likely values, which is the outermost that a prior draws too.
 double keep_inside(const Distribution& distribution, double value) {
   constexpr double kOutermost = 0x1p-33;
   const auto [lower, upper] = distribution.support();
   if (value <= lower) return distribution.quantile(kOutermost);
   return value >= upper ? distribution.quantile(1 - kOutermost) : value;
+}
+
+Origin origin_at(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index row) {
+  return info.regression.empty() ? Origin{} : origin_of(info, cells.context.row(row));
 }
 
 void encode_by_distribution(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
@@ -94,8 +101,11 @@ void encode_by_distribution(const ColumnInfo& info, const FeatureCells& cells, E
   for (std::size_t i = 0; i < cells.rows.size(); ++i) {
     const auto r = static_cast<Eigen::Index>(i);
     const double value = keep_inside(*info.distribution, cells.values[cells.rows[i]]);
-    x(r, feature) = (info.distribution->normal_score(value) - info.mean) / info.scale;
-    log_jacobian[r] += info.distribution->log_score_slope(value) - log_scale;
+    const Origin origin = origin_at(info, cells, r);
+    const double place = (free_coordinate(*info.distribution, value) - origin.zero) / origin.unit;
+    x(r, feature) = (place - info.mean) / info.scale;
+    log_jacobian[r] +=
+        log_coordinate_slope(*info.distribution, value) - std::log(origin.unit) - log_scale;
   }
 }
 
@@ -118,15 +128,33 @@ void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::In
       value = free.value;
       log_jacobian[r] += free.log_slope;
     }
-    x(r, feature) = (value - info.mean) / info.scale;
+    x(r, feature) = (value - origin_at(info, cells, r).zero - info.mean) / info.scale;
   }
 }
 
-double FeatureDecoder::operator()(double z) const {
+// A guess stays one deviation away from an end of the support: nearer to it the slope would make a
+// unit of what is only a small part of the deviation.
+Origin origin_of(const ColumnInfo& info, const Eigen::Ref<const Eigen::RowVectorXd>& context) {
+  double guess = info.regression.back();
+  for (Eigen::Index j = 0; j < context.size(); ++j) {
+    guess += info.regression[static_cast<std::size_t>(j)] * context(j);
+  }
+  if (!info.distribution) return {.zero = guess};
+  const auto [lower, upper] = info.distribution->support();
+  const double least =
+      std::max(lower + info.regression_deviation, info.distribution->quantile(kOutermostGuess));
+  const double most =
+      std::min(upper - info.regression_deviation, info.distribution->quantile(1 - kOutermostGuess));
+  guess = least < most ? std::clamp(guess, least, most) : info.distribution->quantile(0.5);
+  return {.zero = free_coordinate(*info.distribution, guess),
+          .unit = std::exp(log_coordinate_slope(*info.distribution, guess))};
+}
+
+double FeatureDecoder::operator()(double z, const Origin& origin) const {
   if (std::isnan(z)) return z;
-  if (info_.distribution)
-    return info_.distribution->from_normal_score(z * info_.scale + info_.mean);
-  const double value = restore_bounds(info_.bounds, z * info_.scale + info_.mean);
+  const double free = (z * info_.scale + info_.mean) * origin.unit + origin.zero;
+  if (info_.distribution) return from_free_coordinate(*info_.distribution, free);
+  const double value = restore_bounds(info_.bounds, free);
   if (info_.kind == ColumnKind::categorical) {
     return std::clamp(std::floor(value), 0.0, static_cast<double>(info_.labels.size() - 1));
   }

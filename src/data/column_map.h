@@ -10,12 +10,20 @@
 
 namespace jeffreys {
 
+// Where a row's context puts the zero and the unit of a feature: at the guess of its regression.
+struct Origin {
+  double zero = 0;
+  double unit = 1;
+};
+Origin origin_of(const ColumnInfo& info, const Eigen::Ref<const Eigen::RowVectorXd>& context);
+
 // Values of a whole table (codes for categories), of which `rows` are encoded.
 struct FeatureCells {
   std::uint64_t seed = 0;
   std::size_t place = 0;  // of the column; tells its noise apart from that of others
   std::span<const double> values;
   std::span<const std::size_t> rows;
+  const Matrix<double>& context;  // of `rows`; not looked at without a regression
 };
 
 // Writes column `feature` of x and adds to log_jacobian. Values must be within the bounds, or in
@@ -28,7 +36,7 @@ class FeatureDecoder {
  public:
   explicit FeatureDecoder(const ColumnInfo& info)
       : info_(info), round_(info.resolution, info.offset) {}
-  double operator()(double z) const;
+  double operator()(double z, const Origin& origin) const;
 
  private:
   const ColumnInfo& info_;

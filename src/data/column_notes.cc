@@ -69,12 +69,15 @@ Notes tail_notes(const ColumnInfo& info, const Matrix<double>& encoded) {
                   name_of(info), percent(share))};
 }
 
-Notes distribution_notes(const ColumnInfo& info, const Matrix<double>& scores) {
+Notes distribution_notes(const ColumnInfo& info, const std::vector<double>& scores) {
   // Draws miss by this much once in a million tables.
   constexpr double kStandardErrors = 5;
-  const auto rows = static_cast<double>(scores.rows());
-  const double mean = scores.mean();
-  const double deviation = std::sqrt((scores.array() - mean).square().mean());
+  const Eigen::Map<const Vector<double>> all(scores.data(),
+                                             static_cast<Eigen::Index>(scores.size()));
+  if (scores.empty()) return {};
+  const auto rows = static_cast<double>(scores.size());
+  const double mean = all.mean();
+  const double deviation = std::sqrt((all.array() - mean).square().mean());
   if (std::abs(mean) <= kStandardErrors / std::sqrt(rows) &&
       std::abs(deviation - 1) <= kStandardErrors / std::sqrt(2 * rows)) {
     return {};

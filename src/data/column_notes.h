@@ -19,6 +19,6 @@ Notes tie_notes(const ColumnInfo& info, const Repeats& repeats, std::size_t rows
 // `encoded` before it is standardised, [rows, 1].
 Notes tail_notes(const ColumnInfo& info, const Matrix<double>& encoded);
 // `scores` are normal scores under the column's distribution, [rows, 1].
-Notes distribution_notes(const ColumnInfo& info, const Matrix<double>& scores);
+Notes distribution_notes(const ColumnInfo& info, const std::vector<double>& scores);
 
 }  // namespace jeffreys

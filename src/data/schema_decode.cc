@@ -40,11 +40,23 @@ void require_shapes(const Schema& schema, const MatrixView<double>& x,
                   x.rows(), x.cols(), context.rows(), context.cols(), features, width));
 }
 
-Values decode_feature(const ColumnInfo& info, const MatrixView<double>& x, Eigen::Index feature) {
+Values decode_feature(const ColumnInfo& info, const MatrixView<double>& x,
+                      const MatrixView<double>& context, Eigen::Index feature) {
   const FeatureDecoder decode(info);
+  if (!info.regression.empty() && context.rows() == 0 && x.rows() > 0) {
+    throw std::invalid_argument(
+        "Schema::decode: expected a context, which the features' "
+        "regression needs, got none");
+  }
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(x.rows()));
-  for (Eigen::Index r = 0; r < x.rows(); ++r) values.push_back(decode(x(r, feature)));
+  Origin origin;
+  for (Eigen::Index r = 0; r < x.rows(); ++r) {
+    if (!info.regression.empty() && (r == 0 || context.rows() > 1)) {
+      origin = origin_of(info, context.row(r));
+    }
+    values.push_back(decode(x(r, feature), origin));
+  }
   return values;
 }
 
@@ -65,7 +77,7 @@ Table Schema::decode(const MatrixView<double>& x, const MatrixView<double>& cont
   std::vector<Values> values(columns_.size());
   for (std::size_t f = 0; f < features_.size(); ++f) {
     const std::size_t i = features_[f];
-    values[i] = decode_feature(columns_[i], x, static_cast<Eigen::Index>(f));
+    values[i] = decode_feature(columns_[i], x, context, static_cast<Eigen::Index>(f));
   }
   Eigen::Index first = 0;
   for (const std::size_t i : conditions_) {

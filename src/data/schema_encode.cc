@@ -107,11 +107,6 @@ Schema::Encoded Schema::encode(const Table& table) const {
   encoded.x.resize(rows, static_cast<Eigen::Index>(features_.size()));
   encoded.context.resize(rows, static_cast<Eigen::Index>(context_features_));
   encoded.log_jacobian = Vector<double>::Zero(rows);
-  for (std::size_t f = 0; f < features_.size(); ++f) {
-    const std::size_t i = features_[f];
-    encode_feature(columns_[i], {seed_, i, values[i]->values(), encoded.rows},
-                   static_cast<Eigen::Index>(f), encoded.x, encoded.log_jacobian);
-  }
   Eigen::Index first = 0;
   for (const std::size_t i : conditions_) {
     const std::span<const double> cells = values[i]->values();
@@ -120,6 +115,11 @@ Schema::Encoded Schema::encode(const Table& table) const {
       write_condition(columns_[i], cells[row], first, encoded.context.row(r));
     }
     first += static_cast<Eigen::Index>(context_width(columns_[i]));
+  }
+  for (std::size_t f = 0; f < features_.size(); ++f) {
+    const std::size_t i = features_[f];
+    encode_feature(columns_[i], {seed_, i, values[i]->values(), encoded.rows, encoded.context},
+                   static_cast<Eigen::Index>(f), encoded.x, encoded.log_jacobian);
   }
   return encoded;
 }

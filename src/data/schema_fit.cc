@@ -12,6 +12,8 @@
 #include "data/column_map.h"
 #include "data/column_notes.h"
 #include "data/column_values.h"
+#include "data/condition_map.h"
+#include "data/regression.h"
 #include "data/schema_options.h"
 #include "data/ties.h"
 #include "jeffreys/data/schema.h"
@@ -109,17 +111,63 @@ class Fit {
           fmt::format("Schema::fit: training row {} of {} complete rows", row, rows_.size()));
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      const bool feature = columns[i].role == ColumnRole::feature;
-      if (feature && !columns[i].distribution) {
+      if (columns[i].role == ColumnRole::condition && columns[i].kind != ColumnKind::categorical) {
+        standardize(i, training);
+      }
+    }
+    if (options_.regress_on_conditions) encode_context();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].role != ColumnRole::feature) continue;
+      if (columns[i].distribution) {
+        compare_with_distribution(i);
+      } else {
         set_resolution(i);
         set_nudge(i);
       }
-      const bool number = columns[i].kind != ColumnKind::categorical;
-      if (feature || (columns[i].role == ColumnRole::condition && number)) standardize(i, training);
+      if (context_.cols() > 0) set_regression(i, training);
+      standardize(i, training);
     }
   }
 
  private:
+  void encode_context() {
+    std::size_t width = 0;
+    for (const ColumnInfo& info : columns) {
+      if (info.role == ColumnRole::condition) width += context_width(info);
+    }
+    context_.resize(static_cast<Eigen::Index>(rows_.size()), static_cast<Eigen::Index>(width));
+    Eigen::Index first = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].role != ColumnRole::condition) continue;
+      for (std::size_t r = 0; r < rows_.size(); ++r) {
+        write_condition(columns[i], value(i, rows_[r]), first,
+                        context_.row(static_cast<Eigen::Index>(r)));
+      }
+      first += static_cast<Eigen::Index>(context_width(columns[i]));
+    }
+  }
+
+  void compare_with_distribution(std::size_t i) {
+    std::vector<double> scores;
+    for (const std::size_t row : rows_) {
+      const double score = columns[i].distribution->normal_score(value(i, row));
+      if (std::isfinite(score)) scores.push_back(score);
+    }
+    add(distribution_notes(columns[i], scores));
+  }
+
+  void set_regression(std::size_t i, std::span<const std::size_t> training) {
+    ColumnInfo& info = columns[i];
+    if (info.kind == ColumnKind::categorical || info.bounds != Bounds{}) return;
+    Vector<double> values(context_.rows());
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      values(static_cast<Eigen::Index>(r)) = value(i, rows_[r]);
+    }
+    const LinearFit fit = regress(context_, values, training);
+    info.regression = fit.coefficients;
+    info.regression_deviation = fit.deviation;
+  }
+
   void set_resolution(std::size_t i) {
     ColumnInfo& info = columns[i];
     if (info.kind == ColumnKind::categorical) {
@@ -175,7 +223,8 @@ class Fit {
     Matrix<double> encoded(count, 1);
     if (info.role == ColumnRole::feature) {
       Vector<double> unused = Vector<double>::Zero(count);
-      encode_feature(info, {options_.seed, i, values_[i]->values(), rows_}, 0, encoded, unused);
+      encode_feature(info, {options_.seed, i, values_[i]->values(), rows_, context_}, 0, encoded,
+                     unused);
     } else {
       for (Eigen::Index r = 0; r < count; ++r) {
         encoded(r, 0) = value(i, rows_[static_cast<std::size_t>(r)]);
@@ -196,11 +245,7 @@ class Fit {
                                    "unit or leave it out with --ignore {}",
                                    name(i), info.name));
     }
-    if (info.distribution) {
-      add(distribution_notes(info, encoded));
-    } else if (info.role == ColumnRole::feature) {
-      add(tail_notes(info, encoded));
-    }
+    if (info.role == ColumnRole::feature) add(tail_notes(info, encoded));
   }
 
   double value(std::size_t i, std::size_t row) const { return values_[i]->values()[row]; }
@@ -285,6 +330,8 @@ class Fit {
   const SchemaOptions& options_;
   std::vector<std::size_t> rows_;
   std::vector<std::optional<ColumnValues>> values_;
+  Matrix<double>
+      context_;  // [complete rows, context features]; empty unless features regress on it
 };
 
 }  // namespace

@@ -44,6 +44,10 @@ Json column_to_json(const ColumnInfo& info) {
             {"copy_of", info.copy_of}};
   // Only where there is one: other schemas stay what earlier programs wrote and read.
   if (info.distribution) json["distribution"] = Json::parse(info.distribution->to_json());
+  if (!info.regression.empty()) {
+    json["regression"] = info.regression;
+    json["regression_deviation"] = info.regression_deviation;
+  }
   return json;
 }
 
@@ -64,6 +68,8 @@ class Reader {
   void require(bool condition, const char* problem) const {
     if (!condition) fail(problem);
   }
+
+  bool has(const char* key) const { return object_.contains(key); }
 
   const Json& at(const char* key) const {
     const auto found = object_.find(key);
@@ -135,6 +141,20 @@ class Reader {
   std::string place_;
 };
 
+void read_regression(const Reader& reader, ColumnInfo& info) {
+  if (!reader.has("regression")) return;
+  for (const Json& value : reader.array("regression")) {
+    reader.require(value.is_number() && std::isfinite(value.get<double>()),
+                   "has something else than finite numbers in regression");
+    info.regression.push_back(value.get<double>());
+  }
+  info.regression_deviation = reader.number("regression_deviation");
+  reader.require(!info.regression.empty() && info.regression_deviation >= 0 &&
+                     info.role == ColumnRole::feature && info.kind != ColumnKind::categorical &&
+                     info.bounds == Bounds{},
+                 "has a regression where none belongs, or of a negative deviation");
+}
+
 ColumnInfo read_column(const Reader& reader) {
   constexpr std::array kRoles{ColumnRole::feature, ColumnRole::condition, ColumnRole::constant,
                               ColumnRole::copy, ColumnRole::left_out};
@@ -154,6 +174,7 @@ ColumnInfo read_column(const Reader& reader) {
   info.bounds = {reader.bound("lower", -kInfinity), reader.bound("upper", kInfinity)};
   info.nudge = reader.number("nudge");
   info.distribution = reader.distribution("distribution");
+  read_regression(reader, info);
   info.mean = reader.number("mean");
   info.scale = reader.number("scale");
   info.constant = reader.number("constant");
@@ -252,6 +273,12 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
   }
   check_columns(reader, schema.columns_);
   schema.index_columns();
+  for (const ColumnInfo& info : schema.columns_) {
+    reader.require(
+        info.regression.empty() || (schema.context_features_ > 0 &&
+                                    info.regression.size() == schema.context_features_ + 1),
+        "has a regression on another number of conditions");
+  }
   return schema;
 }
 

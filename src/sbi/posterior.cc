@@ -6,11 +6,16 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "data/column_values.h"
+#include "sbi/random_purpose.h"
+
 namespace jeffreys {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Eigen::Index kShareDraws = 10000;
+// The models compute in float, which overflows beyond: no square, no product with a weight.
+constexpr double kFarthest = 1e18;  // in standardised units
 
 void require(bool condition, const std::string& problem) {
   if (!condition) throw std::invalid_argument(problem);
@@ -24,10 +29,16 @@ std::vector<double> column_of(const MatrixView<double>& values, Eigen::Index col
   return cells;
 }
 
-bool transforms(const TabularDensity<float>& density) {
-  const auto& columns = density.schema().columns();
-  return std::any_of(columns.begin(), columns.end(),
-                     [](const ColumnInfo& info) { return info.distribution.has_value(); });
+// Whether the schema's coordinates are those of the prior's distributions, or of none if there is
+// no prior.
+bool has_coordinates_of(const Schema& schema, const Prior* prior) {
+  std::map<std::string, Distribution> expected;
+  if (prior != nullptr) expected = prior->distributions();
+  std::map<std::string, Distribution> found;
+  for (const ColumnInfo& info : schema.columns()) {
+    if (info.distribution) found.emplace(info.name, *info.distribution);
+  }
+  return found == expected;
 }
 
 }  // namespace
@@ -37,10 +48,10 @@ Posterior::Posterior(TabularDensity<float> density, std::optional<Prior> prior, 
   require(density_.schema().context_features() > 0,
           "density: expected conditions, which are the outcomes, got none");
   require(prior_ || support_ == Support::transform, "support: rejection needs a prior");
-  if (!prior_) return;
-  require(prior_->names() == parameter_names(),
+  require(!prior_ || prior_->names() == parameter_names(),
           "prior: expected the density's features as its parameters, in their order");
-  require(transforms(density_) == (support_ == Support::transform),
+  const bool transformed = prior_ && support_ == Support::transform;
+  require(has_coordinates_of(density_.schema(), transformed ? &*prior_ : nullptr),
           "support: expected transform exactly if the schema has the prior's distributions");
 }
 
@@ -69,11 +80,16 @@ Matrix<double> Posterior::encode(const MatrixView<double>& observed) const {
   require(observed.cols() == outcomes,
           fmt::format("observed: expected {} outcomes, got {}", outcomes, observed.cols()));
   require(observed.allFinite(), "observed: expected finite numbers");
-  return density_.schema().encode_conditions(as_table(outcome_names(), observed));
+  Matrix<double> context = density_.schema().encode_conditions(as_table(outcome_names(), observed));
+  require((context.array().abs() < kFarthest).all(),
+          fmt::format("observed: expected outcomes within {:.0e} deviations of the training pairs",
+                      kFarthest));
+  return context;
 }
 
-Matrix<double> Posterior::decode(const MatrixView<double>& x) const {
-  const Table table = density_.schema().decode(x);
+Matrix<double> Posterior::decode(const MatrixView<double>& x,
+                                 const MatrixView<double>& context) const {
+  const Table table = density_.schema().decode(x, context);
   const std::vector<std::string> names = parameter_names();
   Matrix<double> parameters(x.rows(), static_cast<Eigen::Index>(names.size()));
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -107,7 +123,8 @@ Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
   std::vector<Eigen::Index> rows;
   for (Eigen::Index r = 0; r < parameters.rows(); ++r) {
     result(r) = parameters.row(r).hasNaN() ? std::nan("") : -kInfinity;
-    if (parameters.row(r).allFinite() && inside(parameters, r)) rows.push_back(r);
+    const bool usable = (parameters.row(r).array().abs() <= kLargestValue).all();
+    if (usable && inside(parameters, r)) rows.push_back(r);
   }
   if (rows.empty()) return result;
 
@@ -131,14 +148,16 @@ Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
     if (support_ == Support::rejection && new_context) {
       share = share_inside(all_context.row(c), which);
     }
-    result(rows[i]) = values(static_cast<Eigen::Index>(i)) - std::log(share);
+    const auto place = static_cast<Eigen::Index>(i);
+    if ((encoded.x.row(place).array().abs() > kFarthest).any()) continue;
+    result(rows[i]) = values(place) - std::log(share);
   }
   return result;
 }
 
 // Never 0: a density that is divided by it stays finite, if huge, where no draw was inside.
 double Posterior::share_inside(const MatrixView<double>& context, From from) const {
-  const PosteriorSamples drawn = draw(context, kShareDraws, from, {}, 0);
+  const PosteriorSamples drawn = draw(context, kShareDraws, from, {}, {.purpose = kPosteriorDraws});
   Eigen::Index count = 0;
   for (Eigen::Index r = 0; r < kShareDraws; ++r) count += inside(drawn.parameters, r) ? 1 : 0;
   return std::max(static_cast<double>(count), 0.5) / static_cast<double>(kShareDraws);

@@ -64,6 +64,7 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
   };
   SchemaOptions schema;
   schema.condition = columns.outcomes;
+  schema.regress_on_conditions = true;
   for (const Column& column : table.columns) {
     if (among(columns.parameters, column.name) || among(columns.outcomes, column.name)) continue;
     schema.ignore.push_back(column.name);
@@ -74,7 +75,13 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
 
 FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, std::size_t outcomes,
                                      ProxyKind proxy) {
-  return default_fit_options(rows, parameters, outcomes, proxy);
+  FitOptions options = default_fit_options(rows, parameters, outcomes, proxy);
+  // Posteriors are narrow: half the rate of a table's density fits them better.
+  if (proxy == ProxyKind::flow) {
+    options.train.learning_rate.main /= 2;
+    options.train.learning_rate.proxy /= 2;
+  }
+  return options;
 }
 
 Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,

@@ -21,11 +21,35 @@ double now() {
 
 constexpr Eigen::Index kRowsAtOnce = 1 << 16;   // bounds the memory
 constexpr Eigen::Index kDrawsAtOnce = 1 << 14;  // of rejection
-constexpr std::uint64_t kMostTries = 1 << 20;  // of rejection, and of Langevin chains that get lost
+// Of rejection, and of Langevin chains that get lost. Metropolis leaves no more than 20 bits of a
+// stream's iteration to its caller.
+constexpr std::uint64_t kMostTries = 1 << 20;
+
+// A seed for each observation, `place`. Multiples of this odd number, the golden ratio of 2^64, are
+// far from each other and from 0, so that neighbouring seeds of the user do not meet.
+RandomStream stream_of(const PosteriorSampling& options, Eigen::Index place, std::uint64_t tries) {
+  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+  return {options.seed + static_cast<std::uint64_t>(place) * kGoldenRatio, kPosteriorDraws, tries};
+}
 
 // nullptr for an energy model.
 const SplineFlow<float>* flow_of(const TabularDensity<float>& density, From from) {
   return from == From::main ? &density.main() : std::get_if<SplineFlow<float>>(&*density.proxy());
+}
+
+[[noreturn]] void give_up(Eigen::Index kept, Eigen::Index samples, Eigen::Index drawn,
+                          Eigen::Index lost) {
+  if (2 * lost > drawn) {
+    throw std::runtime_error(
+        fmt::format("only {} of {} samples were there and the time was over: {} of {} Langevin "
+                    "chains left the finite numbers. Take shorter steps, or Metropolis",
+                    kept, samples, lost, drawn));
+  }
+  throw std::runtime_error(fmt::format(
+      "only {} of {} samples were inside the prior's support after {} draws and the time was over: "
+      "this observation's posterior has its mass elsewhere. Fit it with the prior's transform, or "
+      "allow more time",
+      kept, samples, drawn));
 }
 
 }  // namespace
@@ -42,16 +66,17 @@ void PosteriorSampling::validate() const {
 }
 
 PosteriorSamples Posterior::draw(const MatrixView<double>& context, Eigen::Index samples, From from,
-                                 const PosteriorSampling& options, std::uint64_t stream) const {
+                                 const PosteriorSampling& options,
+                                 const RandomStream& random) const {
   const Matrix<float> c = context.cast<float>();
-  const RandomStream random{options.seed, kPosteriorDraws, stream};
   const SplineFlow<float>* flow = flow_of(density_, from);
   if (flow != nullptr)
-    return {.parameters = decode(flow->sample(samples, c, random).x.cast<double>())};
+    return {.parameters = decode(flow->sample(samples, c, random).x.cast<double>(), context)};
   if (options.energy_sampler == EnergySampler::metropolis) {
     const auto chain = independence_metropolis<float>(*density_.proxy_density(), density_.main(),
                                                       samples, c, options.proposals, random);
-    return {.parameters = decode(chain.x.cast<double>()), .acceptance_rate = chain.acceptance_rate};
+    return {.parameters = decode(chain.x.cast<double>(), context),
+            .acceptance_rate = chain.acceptance_rate};
   }
   const auto chain = langevin_from<float>(
       *density_.proxy_density(), density_.main(), samples, c,
@@ -60,12 +85,13 @@ PosteriorSamples Posterior::draw(const MatrixView<double>& context, Eigen::Index
   for (Eigen::Index r = 0; r < samples; ++r) {
     if (std::isfinite(chain.log_unnormalized(r)) && chain.x.row(r).allFinite()) finite.push_back(r);
   }
-  return {.parameters = decode(chain.x(finite, Eigen::all).cast<double>()), .lost = chain.lost};
+  return {.parameters = decode(chain.x(finite, Eigen::all).cast<double>(), context),
+          .lost = chain.lost};
 }
 
 PosteriorSamples Posterior::draw_inside(const MatrixView<double>& context, Eigen::Index samples,
                                         From from, const PosteriorSampling& options,
-                                        std::uint64_t place, double deadline) const {
+                                        Eigen::Index place, double deadline) const {
   PosteriorSamples result;
   result.parameters.resize(samples, density_.main().features());
   Eigen::Index kept = 0;
@@ -75,15 +101,12 @@ PosteriorSamples Posterior::draw_inside(const MatrixView<double>& context, Eigen
   std::uint64_t tries = 0;
   for (; kept < samples; ++tries) {
     if (tries == kMostTries || (tries > 0 && now() > deadline)) {
-      throw std::runtime_error(fmt::format(
-          "only {} of {} samples were inside the prior's support after {} draws and the time was "
-          "over: this observation's posterior has its mass elsewhere. Fit it with the prior's "
-          "transform, or allow more time",
-          kept, samples, drawn));
+      give_up(kept, samples, drawn, result.lost);
     }
     const Eigen::Index most = support_ == Support::rejection ? kDrawsAtOnce : samples - kept;
     const Eigen::Index count = std::clamp<Eigen::Index>(2 * (samples - kept), 1, most);
-    const PosteriorSamples part = draw(context, count, from, options, place * kMostTries + tries);
+    const PosteriorSamples part =
+        draw(context, count, from, options, stream_of(options, place, tries));
     drawn += count;
     accepted += part.acceptance_rate;
     result.lost += part.lost;
@@ -120,14 +143,13 @@ PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::In
   double parts = 0, accepted = 0, inside_sum = 0;
   for (Eigen::Index first = 0; first < observed.rows(); first += step) {
     const Eigen::Index count = std::min(step, observed.rows() - first);
-    const auto place = static_cast<std::uint64_t>(first);
     Matrix<double> rows(count == 1 ? 1 : count * samples, context.cols());
     for (Eigen::Index r = 0; r < rows.rows(); ++r) {
       rows.row(r) = context.row(first + (count == 1 ? 0 : r / samples));
     }
     const PosteriorSamples part =
-        together ? draw(rows, count * samples, from, options, place * kMostTries)
-                 : draw_inside(rows, samples, from, options, place, deadline);
+        together ? draw(rows, count * samples, from, options, stream_of(options, first, 0))
+                 : draw_inside(rows, samples, from, options, first, deadline);
     result.parameters.middleRows(first * samples, count * samples) = part.parameters;
     result.lost += part.lost;
     accepted += part.acceptance_rate;

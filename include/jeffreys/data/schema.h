@@ -4,9 +4,12 @@
 //   noise         categories: code + U(0, 1). Ties and integers: value + U(-noise / 2, noise / 2).
 //   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it.
 //   standardise   (t - mean) / scale.
-// A feature with a distribution takes neither noise nor bounds: its values become normal scores,
-// which are standard normal under the distribution. So a flow starts near a prior, and no sample
-// leaves its support.
+// A feature with a distribution, a prior, takes neither noise nor bounds: its values become
+// coordinates without ends (src/data/free_coordinate.h), so that no sample leaves the support.
+// With regress_on_conditions a numeric feature without bounds counts, in each row, from its linear
+// regression on the conditions: a posterior that follows its outcomes becomes one that stays where
+// it is. Coordinates count from that of the guess, in units of their slope there: near it that is a
+// difference of values, far from it the support still holds.
 // Numeric conditions are standardised only, categorical ones become one column for each label.
 #pragma once
 
@@ -45,6 +48,7 @@ struct SchemaOptions {
   Ties ties = Ties::dequantize;
   Missing missing = Missing::drop;
   Standardize standardize = Standardize::training;
+  bool regress_on_conditions = false;
   std::uint64_t seed = 0;
 
   // Throws std::invalid_argument for a column with two contradicting roles or kinds, for bounds
@@ -68,7 +72,11 @@ struct ColumnInfo {
   Bounds bounds;
   double nudge = 0;  // how far a value exactly at a bound is moved inside
   std::optional<Distribution> distribution = std::nullopt;
-  double mean = 0;  // after noise and bounds, or of the normal scores
+  // The guess from a row's context: one coefficient for each of its features, then the intercept.
+  // Empty when there is none. In the user's units, as is its deviation from the values.
+  std::vector<double> regression = {};
+  double regression_deviation = 0;
+  double mean = 0;  // after noise, bounds or coordinates, and regression
   double scale = 1;
   double constant = 0;      // number, or place in `labels`
   std::size_t copy_of = 0;  // place in columns()
@@ -129,8 +137,8 @@ class Schema {
   Encoded encode(const Table& table) const;
 
   // Back to the user's units, columns in the order of the fitted table. `context` has as many rows
-  // as x, or one for all; with none the condition columns are left out. Never leaves the bounds;
-  // values of a distribution are strictly inside its support.
+  // as x, or one for all; with none the condition columns are left out, which a regression does not
+  // allow. Never leaves the bounds; values of a distribution are strictly inside its support.
   Table decode(const MatrixView<double>& x,
                const MatrixView<double>& context = Matrix<double>()) const;
 

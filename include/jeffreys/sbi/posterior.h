@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/model/random_stream.h"
 #include "jeffreys/sbi/prior.h"
 #include "jeffreys/tabular/tabular_density.h"
 
 namespace jeffreys {
 
 // How samples stay inside the prior's support.
-//   transform   the model has the density of the parameters' normal scores under the prior: nothing
-//               can leave the support, and the density integrates to one over it
+//   transform   the model has the density of coordinates that have no ends: nothing can leave the
+//               support, and the density integrates to one over it
 //   rejection   the model has the density of the parameters themselves: draws outside are thrown
 //               away, and the density is divided by the share of draws inside
 enum class Support { transform, rejection };
@@ -104,15 +105,16 @@ class Posterior {
   [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed) const;
   [[nodiscard]] Table as_table(const std::vector<std::string>& names,
                                const MatrixView<double>& values) const;
-  [[nodiscard]] Matrix<double> decode(const MatrixView<double>& x) const;
+  [[nodiscard]] Matrix<double> decode(const MatrixView<double>& x,
+                                      const MatrixView<double>& context) const;
   [[nodiscard]] bool inside(const MatrixView<double>& parameters, Eigen::Index row) const;
   // Without regard to the support: draws for one context, or for as many as there are samples.
   [[nodiscard]] PosteriorSamples draw(const MatrixView<double>& context, Eigen::Index samples,
                                       From from, const PosteriorSampling& options,
-                                      std::uint64_t stream) const;
+                                      const RandomStream& random) const;
   [[nodiscard]] PosteriorSamples draw_inside(const MatrixView<double>& context,
                                              Eigen::Index samples, From from,
-                                             const PosteriorSampling& options, std::uint64_t place,
+                                             const PosteriorSampling& options, Eigen::Index place,
                                              double deadline) const;
   [[nodiscard]] double share_inside(const MatrixView<double>& context, From from) const;
 

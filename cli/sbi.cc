@@ -1,0 +1,250 @@
+#include "cli/sbi.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/load.h"
+#include "jeffreys/input_error.h"
+
+namespace jeffreys::cli {
+namespace {
+
+std::string outcomes_of(const Posterior& posterior) {
+  return fmt::format("{}", fmt::join(posterior.outcome_names(), ", "));
+}
+
+// The table of one row that --observed stands for; its names are checked against the posterior's.
+Table given_table(const std::vector<std::string>& items, const Posterior& posterior) {
+  Table table{"--observed", {}, {}};
+  const auto& known = posterior.density().schema().columns();
+  for (const auto& [name, value] : read_assignments("--observed", items)) {
+    const auto found = std::find_if(known.begin(), known.end(), [&name = name](const auto& info) {
+      return info.name == name && info.role != ColumnRole::left_out;
+    });
+    if (found == known.end() || found->role == ColumnRole::feature) {
+      throw UsageError(fmt::format("--observed: '{}' is {} of this posterior; the outcomes are {}",
+                                   name, found == known.end() ? "no outcome" : "a parameter",
+                                   outcomes_of(posterior)));
+    }
+    Column column;
+    column.name = name;
+    column.numbers = {value};
+    table.columns.push_back(std::move(column));
+  }
+  for (const std::string& name : posterior.outcome_names()) {
+    if (table.find(name) != nullptr) continue;
+    throw UsageError(fmt::format("--observed: outcome '{}' has no value; the outcomes are {}", name,
+                                 outcomes_of(posterior)));
+  }
+  return table;
+}
+
+void warn_about_distances(const std::vector<ObservationDistance>& distances,
+                          const Globals& globals) {
+  const auto excess = [](const ObservationDistance& d) {
+    return d.beyond_range + std::max(d.distance - d.largest_training, 0.0);
+  };
+  const auto far = std::count_if(distances.begin(), distances.end(),
+                                 [](const ObservationDistance& d) { return d.far(); });
+  if (far == 0) return;
+  const ObservationDistance& d =
+      *std::max_element(distances.begin(), distances.end(),
+                        [&](const auto& a, const auto& b) { return excess(a) < excess(b); });
+  const std::string which = distances.size() == 1
+                                ? std::string("the observation lies")
+                                : fmt::format("{} of {} observations {}", far, distances.size(),
+                                              far == 1 ? "lies" : "lie");
+  const std::string where =
+      d.beyond_range > 0
+          ? fmt::format("outcome {} is {:.2g} standard deviations beyond its range there",
+                        d.outcome, d.beyond_range)
+          : fmt::format(
+                "its distance from their mean is {:.2g} standard deviations, the largest "
+                "among them {:.2g}",
+                d.distance, d.largest_training);
+  say(globals, fmt::format("warning: {} outside the pairs that the posterior was fitted to ({}{}): "
+                           "it extrapolates, do not trust it there",
+                           which, distances.size() == 1 ? "" : "the farthest: ", where));
+}
+
+// Outcomes that did not vary among the training pairs are not in the model, so that it cannot see
+// where they do.
+void warn_about_constants(const Table& table, const Posterior& posterior, const Globals& globals) {
+  for (const ColumnInfo& info : posterior.density().schema().columns()) {
+    const Column* column = table.find(info.name);
+    if (info.role != ColumnRole::constant || column == nullptr || column->is_text()) continue;
+    const auto other =
+        std::find_if(column->numbers.begin(), column->numbers.end(),
+                     [&](double value) { return std::isfinite(value) && value != info.constant; });
+    if (other == column->numbers.end()) continue;
+    say(globals, fmt::format("warning: outcome {} is {} here, but {} in all pairs that the "
+                             "posterior was fitted to: it knows nothing about other values",
+                             info.name, *other, info.constant));
+  }
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(const Globals& globals)
+    : shown_(!globals.quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (drawn_ && terminal_) fmt::print(stderr, "\n");
+}
+
+void ProgressLine::show(const std::string& text) {
+  const std::chrono::milliseconds pause(terminal_ ? 200 : 10'000);
+  if (!shown_ || Clock::now() < last_ + pause) return;
+  last_ = Clock::now();
+  drawn_ = true;
+  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
+  std::fflush(stderr);
+}
+
+std::map<std::string, double> read_assignments(const std::string& option,
+                                               const std::vector<std::string>& items) {
+  std::map<std::string, double> given;
+  for (const std::string& item : items) {
+    const std::size_t equals = item.rfind('=');
+    double value = std::nan("");
+    std::size_t end = 0;
+    try {
+      if (equals != std::string::npos) value = std::stod(item.substr(equals + 1), &end);
+    } catch (const std::logic_error&) {
+      end = 0;
+    }
+    if (end == 0 || equals == 0 || end + equals + 1 != item.size() || !std::isfinite(value)) {
+      throw UsageError(fmt::format("{}: expected NAME=NUMBER,..., for example x=0.5,y=-1, got '{}'",
+                                   option, item));
+    }
+    const std::string name = item.substr(0, equals);
+    if (given.emplace(name, value).second) continue;
+    throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
+  }
+  return given;
+}
+
+void add_observed_options(CLI::App& command, ObservedArguments& a) {
+  command
+      .add_option("--observed", a.observed,
+                  "OUTCOME=NUMBER,...: the observation, for example x=0.5,y=-1")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--observed-file", a.file, "Table with one observation in each row");
+}
+
+Matrix<double> read_observed(const ObservedArguments& a, const Posterior& posterior,
+                             const Globals& globals) {
+  if (a.observed.empty() == a.file.empty()) {
+    throw UsageError(fmt::format("{}; the outcomes are {}",
+                                 a.file.empty()
+                                     ? "give the observation by --observed or --observed-file"
+                                     : "--observed and --observed-file exclude each other",
+                                 outcomes_of(posterior)));
+  }
+  const Table table = a.file.empty() ? given_table(a.observed, posterior)
+                                     : read_table_for(a.file, posterior.density().schema());
+  const Matrix<double> observed = numbers_of(table, posterior.outcome_names());
+  warn_about_distances(posterior.distances(observed), globals);
+  warn_about_constants(table, posterior, globals);
+  return observed;
+}
+
+Matrix<double> read_one_observed(const ObservedArguments& a, const Posterior& posterior,
+                                 const Globals& globals) {
+  const Matrix<double> observed = read_observed(a, posterior, globals);
+  if (observed.rows() == 1) return observed;
+  throw UsageError(fmt::format("{} has {} observations; this command takes one at a time", a.file,
+                               observed.rows()));
+}
+
+Matrix<double> numbers_of(const Table& table, const std::vector<std::string>& names) {
+  Matrix<double> numbers(static_cast<Eigen::Index>(table.rows()),
+                         static_cast<Eigen::Index>(names.size()));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Column* column = table.find(names[i]);
+    if (column == nullptr) {
+      throw InputError(table.source, fmt::format("there is no column '{}'; it needs the columns {}",
+                                                 names[i], fmt::join(names, ", ")));
+    }
+    for (std::size_t r = 0; r < table.rows(); ++r) {
+      const double value = column->is_text() ? std::nan("") : column->numbers[r];
+      if (!std::isfinite(value)) {
+        throw InputError(table.source,
+                         fmt::format("column '{}' has a cell that is no finite number", names[i]),
+                         table.line(r), column->place);
+      }
+      numbers(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(i)) = value;
+    }
+  }
+  return numbers;
+}
+
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code absent;
+    if (!std::filesystem::equivalent(output, input, absent) || absent) continue;
+    throw UsageError(fmt::format(
+        "-o {}: this would write over what the command reads; give another name", output));
+  }
+}
+
+void add_sampling_options(CLI::App& command, SamplingArguments& a) {
+  add_from(command, a.from);
+  command
+      .add_option("--sampler", a.sampler,
+                  "Of an energy proxy: metropolis (default) or langevin, as in the paper")
+      ->check(CLI::IsMember({"metropolis", "langevin"}));
+  command.add_option("--steps", a.steps, "Of Langevin (default 2000)")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--step-size", a.step_size, "Of Langevin (default 1e-4)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--time-limit", a.time_limit,
+                  "Seconds that rejection may take in all, of a posterior fitted with --support "
+                  "rejection (default 60)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", a.seed, "The same seed gives the same samples (default 0)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+PosteriorSampling sampling_options(const SamplingArguments& a, const Posterior& posterior) {
+  return {.from = chosen_from(a.from, posterior.density()),
+          .energy_sampler =
+              a.sampler == "langevin" ? EnergySampler::langevin : EnergySampler::metropolis,
+          .langevin_steps = a.steps,
+          .langevin_step_size = a.step_size,
+          .seconds = a.time_limit,
+          .seed = a.seed};
+}
+
+void add_sbi(CLI::App& app, Globals& globals) {
+  CLI::App* sbi = app.add_subcommand(
+      "sbi",
+      "Posteriors from a simulator: simulate, fit, sample, check (simulation-based inference)");
+  sbi->require_subcommand(1);
+  sbi->footer(
+      "Examples:\n"
+      "  jeffreys sbi fit pairs.csv --parameters a,b --outcomes x,y --prior prior.toml -o p.model\n"
+      "  jeffreys sbi fit --simulator ./simulate.sh --prior prior.toml -n 10000 -o p.model\n"
+      "  jeffreys sbi sample p.model --observed x=0,y=0 -n 1000 -o samples.csv\n"
+      "  jeffreys sbi check p.model new_pairs.csv --figure check.png\n"
+      "  jeffreys sbi plot p.model --observed x=0,y=0 -o posterior.png\n"
+      "A prior file has one table for each parameter:\n"
+      "  [a]\n"
+      "  distribution = \"uniform\"   # or \"normal\", \"log_normal\": mean, deviation\n"
+      "  lower = -1\n"
+      "  upper = 1");
+  add_sbi_simulate(*sbi, globals);
+  add_sbi_fit(*sbi, globals);
+  add_sbi_sample(*sbi, globals);
+  add_sbi_log_prob(*sbi, globals);
+  add_sbi_check(*sbi, globals);
+  add_sbi_plot(*sbi, globals);
+}
+
+}  // namespace jeffreys::cli

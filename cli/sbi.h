@@ -1,0 +1,118 @@
+// What the commands of simulation-based inference share: simulators, observations, warnings.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "jeffreys/sbi/posterior.h"
+#include "jeffreys/sbi/simulate.h"
+
+namespace jeffreys::cli {
+
+// Where pairs of parameters and outcomes come from.
+struct SimulatorArguments {
+  std::string command;
+  std::string task;
+  std::string prior;
+  std::int64_t rows = 0;  // 0: not given
+  std::int64_t rows_per_call = 100;
+  int processes = 0;  // 0: all cores
+  double seconds = 60;
+  std::vector<std::string> outcomes;
+  std::uint64_t seed = 0;
+
+  [[nodiscard]] bool given() const { return !command.empty() || !task.empty(); }
+};
+
+void add_simulator_options(CLI::App& command, SimulatorArguments& a);
+
+// The prior of --prior or of the task; nothing if neither is given. UsageError for a prior that
+// does not fit the task.
+[[nodiscard]] std::optional<Prior> chosen_prior(const SimulatorArguments& a);
+// The same, where it is needed: the order of its parameters is that of a simulator's input.
+[[nodiscard]] Prior needed_prior(const SimulatorArguments& a);
+
+// Simulates a.rows rows of parameters, those of `draw`, with a progress line; an empty journal
+// keeps nothing. Says what failed.
+[[nodiscard]] Simulations run_simulator(const SimulatorArguments& a, const Prior& prior,
+                                        const DrawParameters& draw,
+                                        const std::filesystem::path& journal,
+                                        const Globals& globals);
+// The same with parameters of the prior. UsageError without a simulator or a prior.
+[[nodiscard]] Simulations simulate_pairs(const SimulatorArguments& a,
+                                         const std::filesystem::path& journal,
+                                         const Globals& globals);
+
+// NAME=NUMBER,... of an option, each name once. UsageError for anything else.
+[[nodiscard]] std::map<std::string, double> read_assignments(const std::string& option,
+                                                             const std::vector<std::string>& items);
+
+// [observations, outcomes] of --observed NAME=VALUE,... or of --observed-file; says where one of
+// them lies outside what the posterior was fitted to.
+struct ObservedArguments {
+  std::vector<std::string> observed;
+  std::string file;
+
+  [[nodiscard]] bool given() const { return !observed.empty() || !file.empty(); }
+};
+void add_observed_options(CLI::App& command, ObservedArguments& a);
+[[nodiscard]] Matrix<double> read_observed(const ObservedArguments& a, const Posterior& posterior,
+                                           const Globals& globals);
+// For commands that can do only one at a time.
+[[nodiscard]] Matrix<double> read_one_observed(const ObservedArguments& a,
+                                               const Posterior& posterior, const Globals& globals);
+
+// The columns of a table as numbers [rows, names]. Throws InputError for a column that is missing,
+// text, or has a missing cell.
+[[nodiscard]] Matrix<double> numbers_of(const Table& table, const std::vector<std::string>& names);
+
+// Throws UsageError if the output is one of the files that the command reads.
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
+
+// How samples are drawn.
+struct SamplingArguments {
+  std::string from;
+  std::string sampler = "metropolis";
+  int steps = 2000;
+  double step_size = 1e-4;
+  double time_limit = 60;
+  std::uint64_t seed = 0;
+};
+void add_sampling_options(CLI::App& command, SamplingArguments& a);
+[[nodiscard]] PosteriorSampling sampling_options(const SamplingArguments& a,
+                                                 const Posterior& posterior);
+
+// A line about work under way: drawn over on a terminal, written now and then to a log.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const Globals& globals);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  // Drops the text if the last one was just before.
+  void show(const std::string& text);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool shown_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point last_ = Clock::now();
+};
+
+void add_sbi_simulate(CLI::App& sbi, Globals& globals);
+void add_sbi_fit(CLI::App& sbi, Globals& globals);
+void add_sbi_sample(CLI::App& sbi, Globals& globals);
+void add_sbi_log_prob(CLI::App& sbi, Globals& globals);
+void add_sbi_check(CLI::App& sbi, Globals& globals);
+void add_sbi_plot(CLI::App& sbi, Globals& globals);
+
+}  // namespace jeffreys::cli

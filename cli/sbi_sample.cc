@@ -1,0 +1,224 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "cli/load.h"
+#include "cli/sbi.h"
+#include "jeffreys/report/posterior_plot.h"
+
+namespace jeffreys::cli {
+namespace {
+
+constexpr Eigen::Index kPlotSamples = 5000;
+
+struct SbiArguments {
+  std::string posterior;
+  ObservedArguments observed;
+  SamplingArguments sampling;
+  std::int64_t rows = 1000;
+  std::string table;
+  std::string from;
+  std::string output;
+  std::vector<std::string> truth;
+};
+
+void add_column(Table& table, const std::string& name, const Vector<double>& values) {
+  Column column;
+  column.name = name;
+  column.numbers.assign(values.data(), values.data() + values.size());
+  table.columns.push_back(std::move(column));
+}
+
+void say_sampling(const PosteriorSamples& samples, const Globals& globals) {
+  if (samples.acceptance_rate < 1) {
+    say(globals,
+        fmt::format("energy model sampled by a Markov chain: {:.0f} % of its moves accepted{}",
+                    100 * samples.acceptance_rate,
+                    samples.acceptance_rate < 0.2 ? " (few: do not trust these samples)" : ""));
+  }
+  if (samples.inside_rate < 1) {
+    say(globals, fmt::format("{:.3g} % of the draws were inside the prior's support",
+                             100 * samples.inside_rate));
+  }
+  if (samples.lost > 0) {
+    say(globals, fmt::format("{} Langevin chains left the finite numbers and were drawn anew",
+                             samples.lost));
+  }
+}
+
+void run_sample(const SbiArguments& a, const Globals& globals) {
+  require_other_file(a.output, {a.posterior, a.observed.file});
+  const Posterior posterior = Posterior::load(a.posterior);
+  const Matrix<double> observed = read_observed(a.observed, posterior, globals);
+  const auto begin = std::chrono::steady_clock::now();
+  const PosteriorSamples samples =
+      posterior.sample(observed, a.rows, sampling_options(a.sampling, posterior));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  say_sampling(samples, globals);
+  say(globals,
+      fmt::format("{} samples for {} observation{} in {:.2f} s ({:.3g} a second)",
+                  samples.parameters.rows(), observed.rows(), observed.rows() == 1 ? "" : "s",
+                  seconds, static_cast<double>(samples.parameters.rows()) / seconds));
+  Table table;
+  if (observed.rows() > 1) {
+    Vector<double> place(samples.parameters.rows());
+    for (Eigen::Index r = 0; r < place.size(); ++r) {
+      place(r) = static_cast<double>(r / a.rows + 1);
+    }
+    add_column(table, "observation", place);
+  }
+  const std::vector<std::string> names = posterior.parameter_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    add_column(table, names[i], samples.parameters.col(static_cast<Eigen::Index>(i)));
+  }
+  write_result(table, a.output, globals);
+}
+
+// A table of pairs brings its own outcomes.
+Matrix<double> outcomes_for(const SbiArguments& a, const Table& table, const Posterior& posterior,
+                            const Globals& globals) {
+  if (a.observed.given()) return read_observed(a.observed, posterior, globals);
+  for (const std::string& name : posterior.outcome_names()) {
+    if (table.find(name) != nullptr) continue;
+    throw UsageError(
+        fmt::format("sbi log_prob: given which outcomes? {} has no column '{}'; give --observed "
+                    "with {}",
+                    a.table, name, fmt::join(posterior.outcome_names(), ", ")));
+  }
+  return numbers_of(table, posterior.outcome_names());
+}
+
+void run_log_prob(const SbiArguments& a, const Globals& globals) {
+  require_other_file(a.output, {a.posterior, a.table, a.observed.file});
+  const Posterior posterior = Posterior::load(a.posterior);
+  const From from = chosen_from(a.from, posterior.density());
+  const Table table = read_table_for(a.table, posterior.density().schema());
+  const Matrix<double> parameters = numbers_of(table, posterior.parameter_names());
+  const Matrix<double> observed = outcomes_for(a, table, posterior, globals);
+  if (observed.rows() != 1 && observed.rows() != parameters.rows()) {
+    throw UsageError(
+        fmt::format("{} has {} rows of parameters, but there are {} observations: "
+                    "give one for all, or one for each",
+                    a.table, parameters.rows(), observed.rows()));
+  }
+  const Vector<double> values = posterior.log_prob(parameters, observed, from);
+  const auto outside = std::count(values.begin(), values.end(), -HUGE_VAL);
+  if (outside > 0) {
+    say(globals,
+        fmt::format("{} of {} rows lie outside the prior's support: their log_prob is -inf",
+                    outside, values.size()));
+  }
+  Table result;
+  add_column(result, "log_prob", values);
+  write_result(result, a.output, globals);
+}
+
+// --truth in the order of the parameters; empty if it is not given.
+Vector<double> read_truth(const std::vector<std::string>& items, const Posterior& posterior) {
+  if (items.empty()) return {};
+  const std::vector<std::string> names = posterior.parameter_names();
+  const std::map<std::string, double> given = read_assignments("--truth", items);
+  Vector<double> truth(static_cast<Eigen::Index>(names.size()));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto found = given.find(names[i]);
+    if (found != given.end()) truth(static_cast<Eigen::Index>(i)) = found->second;
+    if (found != given.end() && given.size() == names.size()) continue;
+    throw UsageError(fmt::format("--truth: give each parameter once: {}", fmt::join(names, ", ")));
+  }
+  if (posterior.prior() && !posterior.prior()->contains({truth.data(), names.size()})) {
+    throw UsageError(fmt::format("--truth lies outside the prior's support: {}",
+                                 fmt::join(posterior.prior()->describe(), "; ")));
+  }
+  return truth;
+}
+
+void run_plot(const SbiArguments& a, const Globals& globals) {
+  const std::string output = a.output.empty() ? a.posterior + ".png" : a.output;
+  require_other_file(output, {a.posterior, a.observed.file});
+  const Posterior posterior = Posterior::load(a.posterior);
+  const Matrix<double> observed = read_one_observed(a.observed, posterior, globals);
+  const Vector<double> truth = read_truth(a.truth, posterior);
+  const PosteriorSamples samples =
+      posterior.sample(observed, kPlotSamples, sampling_options(a.sampling, posterior));
+  say_sampling(samples, globals);
+  std::vector<std::string> names = posterior.parameter_names();
+  const std::size_t all = names.size();
+  const auto shown = static_cast<Eigen::Index>(
+      std::min<std::size_t>(all, static_cast<std::size_t>(report::kMostPosteriorParameters)));
+  names.resize(static_cast<std::size_t>(shown));
+  report::PosteriorPlot plot{.names = names, .samples = samples.parameters.leftCols(shown)};
+  if (truth.size() > 0) plot.truth = truth.head(shown);
+  if (posterior.prior()) {
+    plot.lower.resize(shown);
+    plot.upper.resize(shown);
+    for (Eigen::Index i = 0; i < shown; ++i) {
+      const Bounds ends =
+          posterior.prior()->parameters()[static_cast<std::size_t>(i)].distribution.support();
+      plot.lower(i) = ends.lower;
+      plot.upper(i) = ends.upper;
+    }
+  }
+  if (static_cast<std::size_t>(shown) < all) {
+    plot.title = fmt::format("the first {} of {} parameters", shown, all);
+  }
+  report::draw_posterior(output, plot);
+  announce(output, globals);
+}
+
+}  // namespace
+
+void add_sbi_sample(CLI::App& sbi, Globals& globals) {
+  auto a = std::make_shared<SbiArguments>();
+  CLI::App* command = sbi.add_subcommand("sample", "Draw parameters given observed outcomes");
+  command->add_option("posterior", a->posterior, "Posterior file")->required();
+  add_observed_options(*command, a->observed);
+  command->add_option("-n,--rows", a->rows, "How many for each observation (default 1000)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  add_sampling_options(*command, a->sampling);
+  command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
+  command->footer(
+      "With several observations a column `observation` counts them. Examples:\n"
+      "  jeffreys sbi sample p.model --observed x=0,y=0 -n 1000 -o samples.csv\n"
+      "  jeffreys sbi sample p.model --observed-file nights.csv -n 200 -o samples.npz\n"
+      "  jeffreys sbi sample p.model --observed x=0,y=0 --from proxy --sampler langevin");
+  command->callback([a, &globals] { run_sample(*a, globals); });
+}
+
+void add_sbi_log_prob(CLI::App& sbi, Globals& globals) {
+  auto a = std::make_shared<SbiArguments>();
+  CLI::App* command =
+      sbi.add_subcommand("log_prob", "Log density of parameters given observed outcomes");
+  command->add_option("posterior", a->posterior, "Posterior file")->required();
+  command->add_option("table", a->table, "Table with the parameters' columns")->required();
+  add_observed_options(*command, a->observed);
+  add_from(*command, a->from);
+  command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
+  command->footer(
+      "Without --observed the table's own outcome columns count. Examples:\n"
+      "  jeffreys sbi log_prob p.model candidates.csv --observed x=0,y=0\n"
+      "  jeffreys sbi log_prob p.model pairs.csv -o scores.csv");
+  command->callback([a, &globals] { run_log_prob(*a, globals); });
+}
+
+void add_sbi_plot(CLI::App& sbi, Globals& globals) {
+  auto a = std::make_shared<SbiArguments>();
+  CLI::App* command =
+      sbi.add_subcommand("plot", "Draw a posterior: pair plot with credible regions");
+  command->add_option("posterior", a->posterior, "Posterior file")->required();
+  add_observed_options(*command, a->observed);
+  command->add_option("--truth", a->truth, "PARAMETER=NUMBER,...: the true parameter, marked")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_sampling_options(*command, a->sampling);
+  command->add_option("-o,--output", a->output, "SVG or PNG file (default: POSTERIOR.png)");
+  command->footer(
+      "Example:\n"
+      "  jeffreys sbi plot p.model --observed x=0,y=0 --truth a=0.3,b=-0.1 -o posterior.png");
+  command->callback([a, &globals] { run_plot(*a, globals); });
+}
+
+}  // namespace jeffreys::cli

@@ -1,0 +1,159 @@
+#include "cli/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "cli/config.h"
+#include "cli/progress.h"
+#include "cli/run_record.h"
+#include "jeffreys/input_error.h"
+#include "jeffreys/storage/atomic_file.h"
+
+namespace jeffreys::cli {
+namespace {
+
+// What the user said, in order of precedence: preset, file, --set, and last the options that have a
+// name of their own.
+struct Overrides {
+  std::string preset;
+  std::vector<GivenSetting> settings;
+
+  void apply_to(FitOptions& options) const {
+    if (!preset.empty()) apply_preset(preset, options);
+    cli::apply(settings, options);
+  }
+};
+
+std::string checked_preset(const GivenSetting& setting) {
+  try {
+    FitOptions unused;
+    apply_preset(setting.value, unused);
+    return setting.value;
+  } catch (const std::invalid_argument& error) {
+    throw InputError(setting.origin, error.what(), setting.line, setting.column);
+  }
+}
+
+Overrides collect_overrides(const TrainingArguments& a) {
+  Overrides all;
+  all.preset = a.preset;
+  if (!a.config.empty()) {
+    for (GivenSetting& setting : read_config(a.config)) {
+      if (setting.key == "preset") {
+        if (all.preset.empty()) all.preset = checked_preset(setting);
+      } else {
+        all.settings.push_back(std::move(setting));
+      }
+    }
+  }
+  for (const std::string& text : a.set) all.settings.push_back(parse_set(text));
+  const auto add = [&](const std::string& key, const std::string& value,
+                       const std::string& option) {
+    if (!value.empty()) all.settings.push_back({key, value, option});
+  };
+  add("method", a.method, "--method");
+  add("proxy", a.proxy, "--proxy");
+  add("missing", a.missing, "--missing");
+  for (const auto& [key, value] : a.named) add(key, value, "--" + key);
+  if (a.seed_given) add("seed", fmt::format("{}", a.seed), "--seed");
+  if (a.time_limit > 0) add("time_limit", fmt::format("{}", a.time_limit), "--time-limit");
+  if (a.no_validation) add("validation.fraction", "0", "--no-validation");
+  return all;
+}
+
+void check_checkpoint(const std::filesystem::path& checkpoint, bool resume,
+                      const Globals& globals) {
+  const bool exists = std::filesystem::exists(checkpoint);
+  if (!resume && exists) {
+    throw InputError(checkpoint.string(),
+                     "the checkpoint of an unfinished fit: go on with --resume, or delete it");
+  }
+  if (resume && !exists) say(globals, "no checkpoint to resume from: starting anew");
+}
+
+}  // namespace
+
+std::size_t TrainingArguments::thread_count() const {
+  return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+void require_writable(const std::filesystem::path& path) {
+  const std::filesystem::path folder =
+      path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (std::filesystem::is_directory(path)) {
+    throw InputError(path.string(), "is a directory, expected a file name for the model");
+  }
+  if (!std::filesystem::is_directory(folder)) {
+    throw InputError(path.string(),
+                     fmt::format("there is no directory {}: create it first", folder.string()));
+  }
+  const std::filesystem::path probe = path.string() + ".checkpoint.probe";
+  storage::write_file_atomically(probe, {});
+  std::filesystem::remove(probe);
+}
+
+void run_training(const TrainingTask& task, const TrainingArguments& a, Globals& globals) {
+  const std::filesystem::path checkpoint = task.model.string() + ".checkpoint";
+  const Overrides overrides = collect_overrides(a);
+  FitOptions data_options;
+  data_options.schema = task.columns;
+  overrides.apply_to(data_options);
+  data_options.schema.validate();
+  require_writable(task.model);
+  const PreparedTable prepared = prepare(task.table, data_options);
+
+  FitOptions defaults = task.defaults(prepared, data_options.proxy);
+  defaults.proxy = FitOptions().proxy;  // so that the record shows another one as chosen
+  FitOptions options = defaults;
+  options.schema = task.columns;
+  overrides.apply_to(options);
+  options.train.checkpoint.path = checkpoint;
+  options.train.validate();
+  check_checkpoint(checkpoint, a.resume, globals);
+  const StopOnSignal signals;
+  const double shift = prepared.validation_log_jacobian.size() > 0
+                           ? -prepared.validation_log_jacobian.mean()
+                           : -prepared.log_jacobian.mean();
+  Fit result = [&] {
+    Progress progress(globals, "fit", options.train.iterations, shift);
+    return fit(prepared, options, a.thread_count(), a.resume, &progress);
+  }();
+
+  if (result.report.training.stop_reason == StopReason::interrupted) {
+    say(globals, fmt::format("interrupted after {} iterations; {} is saved: go on with --resume",
+                             result.report.training.iterations, checkpoint.string()));
+    globals.exit_code = ExitCode::failed;
+    return;
+  }
+  finish_fit(
+      {.source = task.source, .model = task.model, .threads = a.thread_count(), .save = task.save},
+      prepared, options, defaults, result, globals);
+  std::filesystem::remove(checkpoint);
+}
+
+void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a) {
+  command.add_option("--method", a->method,
+                     "dual (default), mle, mle-noise, mle-entropy, weighted");
+  command.add_option("--proxy", a->proxy, "energy or flow");
+  command.add_option("--preset", a->preset,
+                     "A collection of settings; `jeffreys fit --settings` lists them");
+  command.add_option("--config", a->config, "TOML file with settings");
+  command
+      .add_option("--set", a->set, "KEY=VALUE: one setting; `jeffreys fit --settings` lists them")
+      ->allow_extra_args(false);
+  command.add_option("--missing", a->missing, "Rows with missing values: drop (default) or error");
+  command.add_option("--seed", a->seed, "Of all random numbers (default 0)")
+      ->check(CLI::NonNegativeNumber)
+      ->each([a](const std::string&) { a->seed_given = true; });
+  command
+      .add_option("--threads", a->threads, "Default: all cores; the result does not depend on it")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--time-limit", a->time_limit, "Seconds of training")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--no-validation", a->no_validation, "Hold nothing out, as in the paper");
+  command.add_flag("--resume", a->resume, "Go on from the checkpoint of an interrupted fit");
+}
+
+}  // namespace jeffreys::cli

@@ -1,0 +1,328 @@
+// The density of a posterior, and how far an observation lies from what it was fitted to.
+#include "jeffreys/sbi/posterior.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+#include "jeffreys/input_error.h"
+#include "jeffreys/sbi/task_prior.h"
+#include "sbi/posterior_grid.h"
+#include "sbi/small_posteriors.h"
+
+namespace jeffreys::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::string mistake_in(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(PosteriorDensity, IntegratesToOneBetweenTwoEnds) {
+  const Posterior posterior = untrained_posterior({.roughness = 0.1});
+  // In the middle, and at the prior's margin.
+  for (const Matrix<double>& observed : {observation(0.2, 5), observation(1.05, 9.8)}) {
+    // Cells half as wide change it by 5e-4, and what lies nearer to the ends than the nearest
+    // double is less.
+    EXPECT_NEAR(PosteriorGrid(posterior, observed, box_prior(), 200, 0.8).mass(), 1, 2e-3)
+        << observed;
+  }
+}
+
+TEST(PosteriorDensity, IntegratesToOneWhereThereIsNoEnd) {
+  const Posterior posterior = untrained_posterior({.prior = open_prior(), .roughness = 0.1});
+  for (const Matrix<double>& observed : {observation(3.1, 0.4), observation(7, 0.9)}) {
+    // Seven deviations around the samples, that of the logarithm for the log-normal parameter.
+    Matrix<double> samples = posterior.sample(observed, 2000).parameters;
+    samples.col(1) = samples.col(1).array().log();
+    const Eigen::RowVectorXd mean = samples.colwise().mean();
+    const Eigen::RowVectorXd deviation =
+        (samples.rowwise() - mean).array().square().colwise().mean().sqrt() * 7 / 6;
+    const Prior around({{"a", Distribution::normal(mean[0], deviation[0])},
+                        {"b", Distribution::log_normal(mean[1], deviation[1])}});
+    // Cells half as wide change it by less than 2e-4.
+    EXPECT_NEAR(PosteriorGrid(posterior, observed, around, 300, 0.8).mass(), 1, 2e-3) << observed;
+  }
+}
+
+TEST(PosteriorDensity, IntegratesToOneWithRejection) {
+  const Posterior posterior =
+      untrained_posterior({.prior = box_prior(), .support = Support::rejection});
+  for (const Matrix<double>& observed : {observation(0.2, 5), observation(0.97, 9)}) {
+    const double share = posterior.sample(observed, 1000).inside_rate;
+    const PosteriorGrid grid(posterior, observed, box_prior(), 300, 0.5);
+    // The share inside is an estimate from 10,000 draws.
+    const double error = std::sqrt((1 - share) / share / 10000);
+    EXPECT_NEAR(grid.mass(), 1, 4 * error + 1e-3) << observed;
+  }
+  // Both kinds are there: nearly all inside, and not.
+  EXPECT_GT(posterior.sample(observation(0.2, 5), 1000).inside_rate, 0.95);
+  EXPECT_LT(posterior.sample(observation(0.97, 9), 1000).inside_rate, 0.8);
+}
+
+TEST(PosteriorDensity, IsZeroOutsideTheSupport) {
+  const Matrix<double> observed = observation(0.2, 5);
+  for (const Support support : {Support::transform, Support::rejection}) {
+    const Posterior posterior = untrained_posterior({.support = support});
+    Matrix<double> parameters(8, 2);
+    parameters << 0, 5, -1, 5, 1, 10, 1.0000001, 5, 0, 1.9999, kInfinity, 5, 0, -kInfinity, 1e200,
+        5;
+    const Vector<double> values = posterior.log_prob(parameters, observed);
+    // The ends belong to it.
+    for (const Eigen::Index row : {0, 1, 2}) EXPECT_TRUE(std::isfinite(values[row])) << row;
+    for (Eigen::Index row = 3; row < 8; ++row) EXPECT_EQ(values[row], -kInfinity) << row;
+  }
+}
+
+TEST(PosteriorDensity, IsZeroWhereNoFloatReaches) {
+  const Posterior posterior = untrained_posterior({.prior = open_prior()});
+  Matrix<double> parameters(5, 2);
+  parameters << 1e17, 1, -1e60, 1, 1e149, 1, -1e200, 1, 3, 1e120;
+  const Vector<double> values = posterior.log_prob(parameters, observation(3, 0.4));
+  EXPECT_LT(values[0], -1e30);
+  for (Eigen::Index row = 1; row < 4; ++row) EXPECT_EQ(values[row], -kInfinity) << row;
+  // A logarithm brings it near, which is far all the same.
+  EXPECT_LT(values[4], -1e3);
+}
+
+TEST(PosteriorDensity, NotANumberStaysInItsRow) {
+  for (const Support support : {Support::transform, Support::rejection}) {
+    const Posterior posterior = untrained_posterior({.support = support});
+    Matrix<double> parameters(3, 2);
+    parameters << 0, 5, 0, std::nan(""), 0.1, 5;
+    const Vector<double> values = posterior.log_prob(parameters, observation(0.2, 5));
+    EXPECT_TRUE(std::isnan(values[1]));
+    EXPECT_TRUE(std::isfinite(values[0]) && std::isfinite(values[2]));
+  }
+}
+
+TEST(PosteriorDensity, EveryRowMayHaveItsOwnObservation) {
+  for (const Support support : {Support::transform, Support::rejection}) {
+    const Posterior posterior = untrained_posterior({.support = support});
+    const Matrix<double> parameters = box_prior().sample(20, 4);
+    Matrix<double> observed = parameters;
+    observed.bottomRows(10) = observation(0.2, 5).replicate(10, 1);
+    Matrix<double> with_gap = parameters;
+    with_gap(3, 0) = 7;  // outside: the rows after it must keep their own observations
+    const Vector<double> together = posterior.log_prob(with_gap, observed);
+    for (Eigen::Index row = 0; row < 20; ++row) {
+      const double alone = posterior.log_prob(parameters.row(row), observed.row(row))[0];
+      EXPECT_TRUE(row == 3 ? together[row] == -kInfinity : std::abs(together[row] - alone) < 1e-5)
+          << row;
+    }
+    const Vector<double> shared = posterior.log_prob(parameters, observation(0.2, 5));
+    const Vector<double> repeated =
+        posterior.log_prob(parameters, observation(0.2, 5).replicate(20, 1));
+    EXPECT_LT((shared - repeated).cwiseAbs().maxCoeff(), 1e-5);
+  }
+}
+
+TEST(PosteriorDensity, TheModelThatSpeaksIsTheChosenOne) {
+  const Posterior main = untrained_posterior({.proxy = ProxyKind::flow});
+  TabularDensity<float> density = main.density();
+  density.choose(From::proxy);
+  const Posterior proxy(density, box_prior());
+  const Matrix<double> parameters = box_prior().sample(50, 4);
+  const Matrix<double> observed = observation(0.2, 5);
+  const Vector<double> a = main.log_prob(parameters, observed);
+  const Vector<double> b = proxy.log_prob(parameters, observed);
+  EXPECT_TRUE(same_bits(a, main.log_prob(parameters, observed, From::main)));
+  EXPECT_TRUE(same_bits(b, main.log_prob(parameters, observed, From::proxy)));
+  EXPECT_GT((a - b).cwiseAbs().maxCoeff(), 0.01);
+}
+
+TEST(PosteriorDensity, WithoutAPriorItIsThatOfTheColumns) {
+  const Posterior posterior = untrained_posterior({.prior = {}});
+  Table table = pairs_of(open_prior());
+  Matrix<double> parameters(5, 2), observed(5, 2);
+  for (Eigen::Index row = 0; row < 5; ++row) {
+    const auto r = static_cast<std::size_t>(row);
+    parameters.row(row) << table.find("a")->numbers[r], table.find("b")->numbers[r];
+    observed.row(row) << table.find("x1")->numbers[r], table.find("x2")->numbers[r];
+  }
+  const Vector<double> expected = posterior.density().log_prob(table).log_prob;
+  EXPECT_LT((posterior.log_prob(parameters, observed) - expected.head(5)).cwiseAbs().maxCoeff(),
+            1e-5);
+}
+
+TEST(PosteriorDensity, TellsWrongArguments) {
+  const Posterior posterior = untrained_posterior();
+  const Matrix<double> two = Matrix<double>::Zero(2, 2);
+  const auto density = [&](const Matrix<double>& parameters, const Matrix<double>& observed) {
+    return mistake_in([&] { (void)posterior.log_prob(parameters, observed); });
+  };
+  EXPECT_EQ(density(Matrix<double>::Zero(2, 3), two), "parameters: expected 2 columns, got 3");
+  EXPECT_EQ(density(Matrix<double>::Zero(3, 2), two), "observed: expected 1 or 3 rows, got 2");
+  EXPECT_EQ(density(two, Matrix<double>::Zero(1, 1)), "observed: expected 2 outcomes, got 1");
+  EXPECT_EQ(density(two, observation(0, std::nan(""))), "observed: expected finite numbers");
+  EXPECT_EQ(density(two, observation(1e40, 5)),
+            "observed: expected outcomes within 1e+18 deviations of the training pairs");
+  EXPECT_THAT(mistake_in([&] {
+                (void)posterior.log_prob(observation(0, 5), observation(0, 5), From::proxy);
+              }),
+              HasSubstr("no proxy model"));
+  EXPECT_EQ(posterior.log_prob(Matrix<double>(0, 2), two.topRows(1)).size(), 0);
+}
+
+TEST(PosteriorParts, MustFitTogether) {
+  const auto density_of = [](const std::optional<Prior>& prior, Support support) {
+    return untrained_posterior({.prior = prior, .support = support}).density();
+  };
+  const TabularDensity<float> transformed = density_of(box_prior(), Support::transform);
+  const TabularDensity<float> plain = density_of(box_prior(), Support::rejection);
+  const auto made = [](const TabularDensity<float>& density, const std::optional<Prior>& prior,
+                       Support support = Support::transform) {
+    return mistake_in([&] { Posterior(density, prior, support); });
+  };
+  EXPECT_EQ(made(transformed, box_prior()), "none");
+  EXPECT_EQ(made(plain, box_prior(), Support::rejection), "none");
+  EXPECT_EQ(made(plain, {}), "none");
+  const std::string support = "support: expected transform exactly if";
+  EXPECT_THAT(made(transformed, {}), StartsWith(support));
+  EXPECT_THAT(made(transformed, box_prior(), Support::rejection), StartsWith(support));
+  EXPECT_THAT(made(plain, box_prior()), StartsWith(support));
+  EXPECT_THAT(made(transformed, open_prior()), StartsWith(support));
+  EXPECT_EQ(made(plain, {}, Support::rejection), "support: rejection needs a prior");
+  const auto parameters = box_prior().parameters();
+  EXPECT_THAT(made(transformed, Prior({parameters[1], parameters[0]})), StartsWith("prior: "));
+  EXPECT_THAT(made(transformed, Prior({parameters[0]})), StartsWith("prior: "));
+  const SplineFlow<float> alone({.features = 2, .hidden = {4}});
+  EXPECT_THAT(made(TabularDensity<float>(Schema::identity(2), alone), {}),
+              StartsWith("density: expected conditions"));
+}
+
+TEST(PosteriorParts, ColumnsArePairs) {
+  const Table table = pairs_of(box_prior());
+  const auto problem = [&](const PairColumns& columns, const std::optional<Prior>& prior) {
+    try {
+      (void)pair_schema(table, columns, prior);
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(problem(pair_columns(), box_prior()), "none");
+  EXPECT_THAT(problem({{}, {"x1"}}, {}), StartsWith("parameters: expected at least one"));
+  EXPECT_THAT(problem({{"a"}, {}}, {}), StartsWith("outcomes: expected at least one"));
+  EXPECT_THAT(problem({{"a", "x1"}, {"x1"}}, {}), HasSubstr("\"x1\" is given twice"));
+  EXPECT_THAT(problem({{"a"}, {"x1"}}, box_prior()), StartsWith("prior: expected distributions"));
+  EXPECT_THAT(problem({{"a"}, {"x9"}}, {}),
+              HasSubstr("no column \"x9\" for the outcomes; the columns are a, b, x1, x2"));
+  EXPECT_THAT(problem({{"c"}, {"x1"}}, {}), HasSubstr("no column \"c\" for the parameters"));
+  // Other columns are ignored, and so is the order of the prior.
+  const SchemaOptions one = pair_schema(table, {{"a"}, {"x2"}}, {});
+  EXPECT_THAT(one.ignore, ::testing::ElementsAre("b", "x1"));
+  EXPECT_TRUE(one.regress_on_conditions);
+  const auto parameters = box_prior().parameters();
+  const Prior turned({parameters[1], parameters[0]});
+  EXPECT_EQ(problem(pair_columns(), turned), "none");
+  const PreparedTable prepared = prepared_pairs(table, turned);
+  const Posterior posterior =
+      make_posterior(prepared, TabularDensity<float>(prepared.schema, rough_flow(0.2, 7)), turned);
+  EXPECT_EQ(posterior.prior(), box_prior());
+}
+
+TEST(TaskPrior, HasTheDensityOfTheTasksOwn) {
+  for (const std::string& name : task_names()) {
+    const auto task = make_task(name, 3);
+    const Prior prior = task_prior(*task);
+    EXPECT_EQ(prior.names(), task->parameter_names());
+    Matrix<double> parameters = task->sample_prior(50, 1);
+    const double miss =
+        (prior.log_prob(parameters) - task->prior_log_prob(parameters)).cwiseAbs().maxCoeff();
+    EXPECT_LT(miss, 1e-12) << name;
+    parameters *= 100;
+    EXPECT_EQ((prior.log_prob(parameters).array() == -kInfinity).count(),
+              (task->prior_log_prob(parameters).array() == -kInfinity).count());
+  }
+}
+
+// Outcomes that follow each other: x2 = x1 within a tenth.
+Posterior narrow_posterior() {
+  const std::vector<double> along = normal_numbers(400, 1);
+  const std::vector<double> across = normal_numbers(400, 2);
+  std::vector<double> x1, x2;
+  for (std::size_t i = 0; i < along.size(); ++i) {
+    x1.push_back(50 + 10 * along[i]);
+    x2.push_back(50 + 10 * along[i] + across[i]);
+  }
+  const Table table = TableMaker()
+                          .numbers("a", normal_numbers(400, 3))
+                          .numbers("b", normal_numbers(400, 4))
+                          .numbers("x1", x1)
+                          .numbers("x2", x2)
+                          .table();
+  const PreparedTable prepared = prepared_pairs(table, {});
+  return make_posterior(prepared, TabularDensity<float>(prepared.schema, rough_flow(0.1, 7)), {});
+}
+
+TEST(ObservationDistance, CountsDeviationsBeyondTheRange) {
+  const Posterior posterior = narrow_posterior();
+  const ColumnInfo& x1 = info_of(posterior.density().schema(), "x1");
+  const ColumnInfo& x2 = info_of(posterior.density().schema(), "x2");
+  EXPECT_NEAR(x1.scale, 10, 1.5);  // its standard error is 0.35
+  Matrix<double> observed(4, 2);
+  observed << 50, 50, x1.maximum + 2 * x1.scale, x2.maximum, x1.minimum - 3 * x1.scale,
+      x2.minimum - 4 * x2.scale, x1.maximum, x2.maximum;
+  const std::vector<ObservationDistance> found = posterior.distances(observed);
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].beyond_range, 0);
+  EXPECT_EQ(found[0].outcome, "");
+  EXPECT_FALSE(found[0].far());
+  EXPECT_NEAR(found[1].beyond_range, 2, 1e-12);
+  EXPECT_EQ(found[1].outcome, "x1");
+  EXPECT_TRUE(found[1].far());
+  EXPECT_NEAR(found[2].beyond_range, 4, 1e-12);
+  EXPECT_EQ(found[2].outcome, "x2");
+  EXPECT_EQ(found[3].beyond_range, 0);
+  EXPECT_TRUE(posterior.distances(Matrix<double>(0, 2)).empty());
+  EXPECT_THAT(mistake_in([&] { (void)posterior.distances(Matrix<double>::Zero(1, 3)); }),
+              StartsWith("observed: expected 2 outcomes"));
+}
+
+TEST(ObservationDistance, SeesWhatIsFarInsideTheRange) {
+  const Posterior posterior = narrow_posterior();
+  Matrix<double> observed(3, 2);
+  observed << 50, 50, 60, 60, 40, 60;  // the last one is 20 deviations across the line
+  const std::vector<ObservationDistance> found = posterior.distances(observed);
+  EXPECT_LT(found[0].distance, 0.5);
+  EXPECT_NEAR(found[1].distance, 1, 0.3);
+  EXPECT_EQ(found[2].beyond_range, 0);
+  // sqrt((40 - 60)^2 / 1 + ...) within the standard error of the deviation across, 1 in 28.
+  EXPECT_NEAR(found[2].distance, 20, 3);
+  EXPECT_TRUE(found[2].far());
+  EXPECT_FALSE(found[1].far());
+  // The largest of 400 normal pairs: within 2.2 and 6 but for one in 10,000 tables.
+  EXPECT_GT(found[0].largest_training, 2.2);
+  EXPECT_LT(found[0].largest_training, 6);
+}
+
+TEST(ObservationDistance, NeedsNothingButRangesWhereOutcomesAreMany) {
+  Posterior posterior = narrow_posterior();
+  posterior.set_training_outcomes(Matrix<double>::Zero(10, 101));
+  EXPECT_EQ(posterior.distances(observation(40, 60))[0].largest_training, 0);
+  EXPECT_FALSE(posterior.distances(observation(40, 60))[0].far());
+  EXPECT_TRUE(posterior.distances(observation(400, 60))[0].far());
+  // Outcomes that are the same number twice have no spread across.
+  Matrix<double> flat(50, 2);
+  const std::vector<double> numbers = normal_numbers(50, 1);
+  for (Eigen::Index i = 0; i < 50; ++i)
+    flat.row(i).setConstant(numbers[static_cast<std::size_t>(i)]);
+  posterior.set_training_outcomes(flat);
+  EXPECT_TRUE(std::isfinite(posterior.distances(observation(40, 60))[0].distance));
+}
+
+}  // namespace
+}  // namespace jeffreys::testing

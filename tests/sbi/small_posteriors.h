@@ -1,0 +1,95 @@
+// Posteriors of small models that were never trained, or only for a moment.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/tables.h"
+#include "jeffreys/sbi/posterior_fit.h"
+#include "support/model_helpers.h"
+
+namespace jeffreys::testing {
+
+// Two ends each.
+inline Prior box_prior() {
+  return Prior({{"a", Distribution::uniform(-1, 1)},
+                {"b", Distribution::normal(6, 3, {.lower = 2, .upper = 10})}});
+}
+
+// No ends, and one.
+inline Prior open_prior() {
+  return Prior({{"a", Distribution::normal(3, 2)}, {"b", Distribution::log_normal(-1, 0.4)}});
+}
+
+inline const PairColumns& pair_columns() {
+  static const PairColumns columns{{"a", "b"}, {"x1", "x2"}};
+  return columns;
+}
+
+// An outcome is its parameter with noise: a tenth of what the prior's middle two thirds are wide.
+inline Table pairs_of(const Prior& prior, Eigen::Index rows = 300) {
+  const Matrix<double> parameters = prior.sample(rows, 1);
+  TableMaker maker;
+  for (const bool outcomes : {false, true}) {
+    for (std::size_t i = 0; i < prior.parameters().size(); ++i) {
+      const Distribution& distribution = prior.parameters()[i].distribution;
+      const double noise = 0.1 * (distribution.quantile(5. / 6) - distribution.quantile(1. / 6));
+      std::vector<double> values = normal_numbers(static_cast<std::size_t>(rows), 50 + i);
+      for (std::size_t row = 0; row < values.size(); ++row) {
+        values[row] = (outcomes ? noise * values[row] : 0) +
+                      parameters(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i));
+      }
+      maker.numbers((outcomes ? pair_columns().outcomes : pair_columns().parameters)[i], values);
+    }
+  }
+  return maker.table();
+}
+
+inline PreparedTable prepared_pairs(const Table& table, const std::optional<Prior>& prior,
+                                    Support support = Support::transform) {
+  FitOptions options;
+  options.schema = pair_schema(table, pair_columns(), prior, support);
+  return prepare(table, options);
+}
+
+struct PosteriorCase {
+  std::optional<Prior> prior = box_prior();
+  Support support = Support::transform;
+  double roughness = 0.2;  // of the weights, which are far from smooth from 0.3 on
+  std::optional<ProxyKind> proxy = {};
+};
+
+inline SplineFlow<float> rough_flow(double roughness, std::uint64_t seed) {
+  SplineFlow<float> flow({.features = 2,
+                          .context_features = 2,
+                          .transforms = 2,
+                          .bins = 6,
+                          .hidden = {16},
+                          .seed = seed});
+  add_parameter_noise<float>(flow, roughness, seed);
+  return flow;
+}
+
+inline Posterior untrained_posterior(const PosteriorCase& of = {}) {
+  const PreparedTable table =
+      prepared_pairs(pairs_of(of.prior.value_or(open_prior())), of.prior, of.support);
+  std::optional<AnyModel<float>> proxy;
+  if (of.proxy == ProxyKind::flow) proxy = rough_flow(of.roughness, 8);
+  if (of.proxy == ProxyKind::energy) {
+    proxy = FilmEnergy<float>({.features = 2, .context_features = 2, .hidden = 16, .blocks = 1});
+  }
+  return make_posterior(
+      table, TabularDensity<float>(table.schema, rough_flow(of.roughness, 7), std::move(proxy)),
+      of.prior, of.support);
+}
+
+// One row of outcomes.
+inline Matrix<double> observation(double x1, double x2) {
+  Matrix<double> row(1, 2);
+  row << x1, x2;
+  return row;
+}
+
+}  // namespace jeffreys::testing
