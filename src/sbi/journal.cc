@@ -245,12 +245,22 @@ std::string read_all(const std::filesystem::path& path, int descriptor) {
   }
 }
 
+// A simulator that a killed run had just started holds its lock until it becomes another program.
+bool lock_soon(int descriptor) {
+  constexpr int kTries = 20;
+  for (int i = 0; i < kTries; ++i) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    ::usleep(50'000);
+  }
+  return false;
+}
+
 int open_for_one(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0) fail(path, "cannot open", errno);
   struct stat status {};
-  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-      ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && lock_soon(descriptor)) {
     return descriptor;
   }
   ::close(descriptor);

@@ -173,7 +173,7 @@ void SimulationRun::require_hope() const {
       options_.journal.string(),
       fmt::format("{} of {} simulations failed: {}. Correct the simulator or the prior{}",
                   finished_.bad(), rows, fmt::join(reasons, ", "),
-                  journal_ ? ", then start with a new journal" : ""));
+                  journal_ ? ", then delete the journal and start again" : ""));
 }
 
 void SimulationRun::work(const std::stop_token& stop) {
