@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "cli/load.h"
 #include "jeffreys/input_error.h"
@@ -191,6 +192,13 @@ void require_other_file(const std::string& output, const std::vector<std::string
     throw UsageError(fmt::format(
         "-o {}: this would write over what the command reads; give another name", output));
   }
+}
+
+Posterior load_posterior(const std::string& path) {
+  Posterior posterior = Posterior::load(path);
+  const unsigned cores = std::thread::hardware_concurrency();
+  if (cores > 1) posterior.use_threads(std::make_shared<ThreadPool>(cores));
+  return posterior;
 }
 
 void add_sampling_options(CLI::App& command, SamplingArguments& a) {

@@ -76,6 +76,9 @@ void add_observed_options(CLI::App& command, ObservedArguments& a);
 // Throws UsageError if the output is one of the files that the command reads.
 void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
 
+// A posterior that uses all cores: no result depends on their number.
+[[nodiscard]] Posterior load_posterior(const std::string& path);
+
 // How samples are drawn.
 struct SamplingArguments {
   std::string from;

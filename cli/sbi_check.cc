@@ -233,7 +233,7 @@ void check_reference(const CheckArguments& a, const Posterior& posterior,
 
 void run_check(CheckArguments& a, Globals& globals) {
   require_sense(a);
-  const Posterior posterior = Posterior::load(a.posterior);
+  const Posterior posterior = load_posterior(a.posterior);
   const PosteriorSampling sampling = sampling_options(a.sampling, posterior);
   const Matrix<double> observed =
       a.observed.given() ? read_one_observed(a.observed, posterior, globals) : Matrix<double>();

@@ -51,7 +51,7 @@ void say_sampling(const PosteriorSamples& samples, const Globals& globals) {
 
 void run_sample(const SbiArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.posterior, a.observed.file});
-  const Posterior posterior = Posterior::load(a.posterior);
+  const Posterior posterior = load_posterior(a.posterior);
   const Matrix<double> observed = read_observed(a.observed, posterior, globals);
   const auto begin = std::chrono::steady_clock::now();
   const PosteriorSamples samples =
@@ -94,7 +94,7 @@ Matrix<double> outcomes_for(const SbiArguments& a, const Table& table, const Pos
 
 void run_log_prob(const SbiArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.posterior, a.table, a.observed.file});
-  const Posterior posterior = Posterior::load(a.posterior);
+  const Posterior posterior = load_posterior(a.posterior);
   const From from = chosen_from(a.from, posterior.density());
   const Table table = read_table_for(a.table, posterior.density().schema());
   const Matrix<double> parameters = numbers_of(table, posterior.parameter_names());
@@ -139,7 +139,7 @@ Vector<double> read_truth(const std::vector<std::string>& items, const Posterior
 void run_plot(const SbiArguments& a, const Globals& globals) {
   const std::string output = a.output.empty() ? a.posterior + ".png" : a.output;
   require_other_file(output, {a.posterior, a.observed.file});
-  const Posterior posterior = Posterior::load(a.posterior);
+  const Posterior posterior = load_posterior(a.posterior);
   const Matrix<double> observed = read_one_observed(a.observed, posterior, globals);
   const Vector<double> truth = read_truth(a.truth, posterior);
   const PosteriorSamples samples =
