@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cli/load.h"
 #include "cli/summary.h"
 #include "cli/training.h"
 #include "jeffreys/data/table_file.h"
@@ -84,6 +85,7 @@ void run_fit(FitArguments& a, Globals& globals) {
   const std::filesystem::path model =
       a.model.empty() ? std::filesystem::path(a.table).filename().replace_extension(".model")
                       : std::filesystem::path(a.model);
+  require_other_file(model.string(), {a.table});
   a.training->named = {{"ties", a.ties}, {"standardize", a.standardize}};
   TableOptions reading = a.reading;
   reading.text_columns = a.categorical;

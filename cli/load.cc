@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 #include "jeffreys/input_error.h"
@@ -70,6 +71,15 @@ Json as_json(const Table& table) {
 }
 
 }  // namespace
+
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code absent;
+    if (!std::filesystem::equivalent(output, input, absent) || absent) continue;
+    throw UsageError(fmt::format(
+        "-o {}: this would write over what the command reads; give another name", output));
+  }
+}
 
 void announce(const std::string& path, const Globals& globals) {
   if (globals.json) {

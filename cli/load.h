@@ -28,6 +28,9 @@ Matrix<double> read_given(const std::vector<std::string>& items, const Schema& s
 // columns.
 void write_result(const Table& table, const std::string& path, const Globals& globals);
 
+// Throws UsageError if the output is one of the files that the command reads.
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
+
 // Says which file was written: in words, or with --json as {"output": path}.
 void announce(const std::string& path, const Globals& globals);
 

@@ -31,6 +31,7 @@ Table scores_table(const TableLogProb& result, std::size_t rows) {
 
 template <typename T>
 void run_log_prob(const LogProbArguments& a, const Globals& globals) {
+  require_other_file(a.output, {a.model, a.table});
   const auto density = TabularDensity<T>::load(a.model);
   const From from = chosen_from(a.from, density);
   const Table table = read_table_for(a.table, density.schema());

@@ -34,6 +34,7 @@ Matrix<double> conditions(const SampleArguments& a, const Schema& schema) {
 }
 
 void run_sample(const SampleArguments& a, const Globals& globals) {
+  require_other_file(a.output, {a.model, a.given_file});
   const auto density = TabularDensity<float>::load(a.model);
   const From from = chosen_from(a.from, density);
   const Matrix<double> context = conditions(a, density.schema());

@@ -185,15 +185,6 @@ Matrix<double> numbers_of(const Table& table, const std::vector<std::string>& na
   return numbers;
 }
 
-void require_other_file(const std::string& output, const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) {
-    std::error_code absent;
-    if (!std::filesystem::equivalent(output, input, absent) || absent) continue;
-    throw UsageError(fmt::format(
-        "-o {}: this would write over what the command reads; give another name", output));
-  }
-}
-
 Posterior load_posterior(const std::string& path) {
   Posterior posterior = Posterior::load(path);
   const unsigned cores = std::thread::hardware_concurrency();

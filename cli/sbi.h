@@ -73,9 +73,6 @@ void add_observed_options(CLI::App& command, ObservedArguments& a);
 // text, or has a missing cell.
 [[nodiscard]] Matrix<double> numbers_of(const Table& table, const std::vector<std::string>& names);
 
-// Throws UsageError if the output is one of the files that the command reads.
-void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
-
 // A posterior that uses all cores: no result depends on their number.
 [[nodiscard]] Posterior load_posterior(const std::string& path);
 

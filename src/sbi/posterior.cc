@@ -108,6 +108,20 @@ bool Posterior::inside(const MatrixView<double>& parameters, Eigen::Index row) c
   return !prior_ || prior_->contains(values);
 }
 
+// These rows of parameters with their outcomes: those of the same row, or the only ones there are.
+Table Posterior::pairs(const MatrixView<double>& parameters, const MatrixView<double>& observed,
+                       const std::vector<Eigen::Index>& rows) const {
+  Table table = as_table(parameter_names(), parameters(rows, Eigen::all));
+  const Matrix<double> outcomes =
+      observed.rows() == 1
+          ? Matrix<double>(observed.replicate(static_cast<Eigen::Index>(rows.size()), 1))
+          : Matrix<double>(observed(rows, Eigen::all));
+  for (Column& column : as_table(outcome_names(), outcomes).columns) {
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
 Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
                                    const MatrixView<double>& observed,
                                    std::optional<From> from) const {
@@ -128,15 +142,7 @@ Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
   }
   if (rows.empty()) return result;
 
-  Table table = as_table(parameter_names(), parameters(rows, Eigen::all));
-  const Matrix<double> outcomes =
-      observed.rows() == 1
-          ? Matrix<double>(observed.replicate(static_cast<Eigen::Index>(rows.size()), 1))
-          : Matrix<double>(observed(rows, Eigen::all));
-  for (Column& column : as_table(outcome_names(), outcomes).columns) {
-    table.columns.push_back(std::move(column));
-  }
-  const Schema::Encoded encoded = density_.schema().encode(table);
+  const Schema::Encoded encoded = density_.schema().encode(pairs(parameters, observed, rows));
   const Vector<double> values =
       density_.log_prob(encoded.x, observed.rows() == 1 ? all_context : encoded.context, which) +
       encoded.log_jacobian;

@@ -54,6 +54,22 @@ TEST_F(BadOutput, IsAFolder) {
   }
 }
 
+TEST_F(BadOutput, IsWhatTheCommandReads) {
+  const std::vector<Arguments> all = {Arguments{"fit", "t.csv", "-o", "./t.csv"} + tiny(),
+                                      {"sample", "m", "-n", "3", "-o", "m"},
+                                      {"log_prob", "m", "t.csv", "-o", "t.csv"},
+                                      {"log_prob", "m", "t.csv", "-o", "m"}};
+  const std::string table = bytes("t.csv");
+  const std::string model = bytes("m");
+  for (const Arguments& command : all) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, kUsage) << ::testing::PrintToString(command);
+    EXPECT_THAT(outcome.err, HasSubstr("give another name"));
+    EXPECT_EQ(bytes("t.csv"), table);
+    EXPECT_EQ(bytes("m"), model);
+  }
+}
+
 TEST_F(BadOutput, MayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "root writes everywhere";
   std::filesystem::create_directory(path("locked"));

@@ -71,8 +71,8 @@ TEST(TwoSampleTest, DoesNotLoseTheDifferenceInLargeNumbers) {
 
 TEST(TwoSampleTest, SeesMissingAndInfiniteValues) {
   const Matrix<double> exact = normals(300, 2, 1);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  for (const double value : {std::nan(""), kInfinity, -kInfinity}) {
+  constexpr double kEndless = std::numeric_limits<double>::infinity();
+  for (const double value : {std::nan(""), kEndless, -kEndless}) {
     Matrix<double> model = normals(300, 2, 2);
     model.col(1).setConstant(value);
     EXPECT_EQ(classifier_two_sample_test(exact, model).accuracy, 1) << value;

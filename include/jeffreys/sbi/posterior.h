@@ -105,6 +105,9 @@ class Posterior {
   [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed) const;
   [[nodiscard]] Table as_table(const std::vector<std::string>& names,
                                const MatrixView<double>& values) const;
+  [[nodiscard]] Table pairs(const MatrixView<double>& parameters,
+                            const MatrixView<double>& observed,
+                            const std::vector<Eigen::Index>& rows) const;
   [[nodiscard]] Matrix<double> decode(const MatrixView<double>& x,
                                       const MatrixView<double>& context) const;
   [[nodiscard]] bool inside(const MatrixView<double>& parameters, Eigen::Index row) const;
