@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
       "  jeffreys fit table.csv -o table.model         fit a density\n"
       "  jeffreys log_prob table.model new.csv         score rows: low = unusual\n"
       "  jeffreys sample table.model -n 1000 -o s.csv  synthetic rows\n"
+      "  jeffreys sbi --help                           posteriors from a simulator\n"
       "  jeffreys COMMAND --help                       more about a command\n"
       "Exit codes: 0 done, 1 failed, 2 usage, 3 bad input, 4 diverged.");
   add_fit(app, globals);
@@ -56,11 +57,16 @@ int run(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::RequiredError& error) {
     // The parser says only that a command is missing, not that it did not know a word.
-    const std::string word = argc > 1 ? argv[1] : "";
-    const bool unknown = app.get_subcommands().empty() && !word.empty() && word[0] != '-';
-    return fail(ExitCode::usage, fmt::format("{}\nTry --help for more.",
-                                             unknown ? fmt::format("there is no command '{}'", word)
-                                                     : error.what()));
+    const CLI::App* at = &app;
+    int place = 1;
+    for (; !at->get_subcommands().empty(); ++place) at = at->get_subcommands().front();
+    const std::string word = argc > place ? argv[place] : "";
+    const bool unknown = at->get_require_subcommand_min() > 0 && !word.empty() && word[0] != '-';
+    return fail(ExitCode::usage,
+                fmt::format("{}\nTry --help for more.",
+                            unknown ? fmt::format("there is no command '{}'",
+                                                  at == &app ? word : at->get_name() + " " + word)
+                                    : error.what()));
   } catch (const CLI::ParseError& error) {
     return fail(ExitCode::usage, fmt::format("{}\nTry --help for more.", error.what()));
   } catch (const UsageError& error) {

@@ -41,31 +41,37 @@ StopOnSignal::~StopOnSignal() {
 
 bool StopOnSignal::requested() { return stop_requested != 0; }
 
-Progress::Progress(const Globals& globals, std::string label, std::int64_t iterations, double shift)
-    : shown_(!globals.quiet),
-      terminal_(::isatty(STDERR_FILENO) == 1),
-      label_(std::move(label)),
-      iterations_(iterations),
-      shift_(shift) {}
+ProgressLine::ProgressLine(const Globals& globals)
+    : shown_(!globals.quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() {
+ProgressLine::~ProgressLine() {
   if (drawn_ && terminal_) fmt::print(stderr, "\n");
 }
+
+bool ProgressLine::due() const {
+  return shown_ && Clock::now() >= last_ + std::chrono::milliseconds(terminal_ ? 200 : 10'000);
+}
+
+void ProgressLine::draw(const std::string& text) {
+  if (!shown_) return;
+  last_ = Clock::now();
+  drawn_ = true;
+  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
+  std::fflush(stderr);
+}
+
+Progress::Progress(const Globals& globals, std::string label, std::int64_t iterations, double shift)
+    : line_(globals), label_(std::move(label)), iterations_(iterations), shift_(shift) {}
 
 void Progress::on_evaluation(const Evaluation& evaluation) { evaluation_ = evaluation; }
 
 void Progress::on_step(const StepRecord& record) {
-  if (!shown_) return;
   if (first_ < 0) first_ = record.iteration - 1;
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
-  // A terminal's line is drawn over; a log gets a line now and then.
-  const double pause = terminal_ ? 0.2 : 10.0;
-  if (record.iteration != iterations_ && seconds - last_drawn_ < pause) return;
-  last_drawn_ = seconds;
-  draw(record, seconds);
+  if (line_.due() || (line_.shown() && record.iteration == iterations_)) line_.draw(text(record));
 }
 
-void Progress::draw(const StepRecord& record, double seconds) {
+std::string Progress::text(const StepRecord& record) const {
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   const auto done = static_cast<double>(record.iteration - first_);
   const double rate = done / std::max(seconds, 1e-9);
   std::string line =
@@ -79,13 +85,7 @@ void Progress::draw(const StepRecord& record, double seconds) {
     }
   }
   if (!std::isnan(record.balance)) line += fmt::format("  balance {:.2f}", record.balance);
-  if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}", line);
-  } else {
-    fmt::print(stderr, "{}\n", line);
-  }
-  std::fflush(stderr);
-  drawn_ = true;
+  return line;
 }
 
 }  // namespace jeffreys::cli

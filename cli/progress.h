@@ -1,4 +1,4 @@
-// A line about a running fit, and a clean end on Ctrl-C.
+// Lines about work under way, and a clean end on Ctrl-C.
 #pragma once
 
 #include <chrono>
@@ -22,29 +22,50 @@ class StopOnSignal {
 // "12 s", "3:05 min", "2:30 h".
 [[nodiscard]] std::string duration(double seconds);
 
+// A line about work under way: drawn over on a terminal, written now and then to a log.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const Globals& globals);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  [[nodiscard]] bool shown() const { return shown_; }
+  // Whether the last one is long enough ago.
+  [[nodiscard]] bool due() const;
+  void draw(const std::string& text);
+  void draw_if_due(const std::string& text) {
+    if (due()) draw(text);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool shown_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point last_ = Clock::now();
+};
+
+// That of a fit.
 class Progress final : public TrainObserver {
  public:
   // label: begins every line. shift: what to add to a model's NLL for the user's units.
   Progress(const Globals& globals, std::string label, std::int64_t iterations, double shift);
-  ~Progress() override;
 
   void on_step(const StepRecord& record) override;
   void on_evaluation(const Evaluation& evaluation) override;
   bool should_stop() override { return StopOnSignal::requested(); }
 
  private:
-  void draw(const StepRecord& record, double seconds);
+  [[nodiscard]] std::string text(const StepRecord& record) const;
 
   using Clock = std::chrono::steady_clock;
-  bool shown_;
-  bool terminal_;
+  ProgressLine line_;
   std::string label_;
   std::int64_t iterations_;
   double shift_;
   std::int64_t first_ = -1;  // iteration at the start of this process
   Clock::time_point begin_ = Clock::now();
-  double last_drawn_ = 0;
-  bool drawn_ = false;
   Evaluation evaluation_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -89,22 +88,6 @@ void warn_about_constants(const Table& table, const Posterior& posterior, const 
 }
 
 }  // namespace
-
-ProgressLine::ProgressLine(const Globals& globals)
-    : shown_(!globals.quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
-
-ProgressLine::~ProgressLine() {
-  if (drawn_ && terminal_) fmt::print(stderr, "\n");
-}
-
-void ProgressLine::show(const std::string& text) {
-  const std::chrono::milliseconds pause(terminal_ ? 200 : 10'000);
-  if (!shown_ || Clock::now() < last_ + pause) return;
-  last_ = Clock::now();
-  drawn_ = true;
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
-  std::fflush(stderr);
-}
 
 std::map<std::string, double> read_assignments(const std::string& option,
                                                const std::vector<std::string>& items) {

@@ -1,7 +1,6 @@
 // What the commands of simulation-based inference share: simulators, observations, warnings.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -88,25 +87,6 @@ struct SamplingArguments {
 void add_sampling_options(CLI::App& command, SamplingArguments& a);
 [[nodiscard]] PosteriorSampling sampling_options(const SamplingArguments& a,
                                                  const Posterior& posterior);
-
-// A line about work under way: drawn over on a terminal, written now and then to a log.
-class ProgressLine {
- public:
-  explicit ProgressLine(const Globals& globals);
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  // Drops the text if the last one was just before.
-  void show(const std::string& text);
-
- private:
-  using Clock = std::chrono::steady_clock;
-  bool shown_;
-  bool terminal_;
-  bool drawn_ = false;
-  Clock::time_point last_ = Clock::now();
-};
 
 void add_sbi_simulate(CLI::App& sbi, Globals& globals);
 void add_sbi_fit(CLI::App& sbi, Globals& globals);

@@ -149,7 +149,7 @@ PosteriorRanks ranks_of(const Posterior& posterior, const Pairs& pairs, Eigen::I
   ProgressLine progress(globals);
   const auto draw = [&](Eigen::Index i) {
     if (StopOnSignal::requested()) throw std::runtime_error("stopped: nothing was checked");
-    progress.show(fmt::format("check: {} of {} pairs", i, pairs.parameters.rows()));
+    progress.draw_if_due(fmt::format("check: {} of {} pairs", i, pairs.parameters.rows()));
     PosteriorSampling own = sampling;
     own.seed += static_cast<std::uint64_t>(i) << 32;
     const double passed = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -45,7 +45,15 @@ void require_numbers(const Table& table, const PairColumns& columns) {
   for (const auto* names : {&columns.parameters, &columns.outcomes}) {
     for (const std::string& name : *names) {
       const Column* column = table.find(name);
-      if (column == nullptr || !column->is_text()) continue;
+      if (column == nullptr) continue;
+      if (column->text_cells > 0) {
+        throw InputError(
+            table.source,
+            fmt::format("column '{}' is numeric but has '{}' in {} cell{}; correct it", name,
+                        column->first_text, column->text_cells, column->text_cells == 1 ? "" : "s"),
+            table.line(column->first_text_row), column->place);
+      }
+      if (!column->is_text()) continue;
       throw InputError(table.source,
                        fmt::format("column '{}' holds text, such as '{}'; parameters and outcomes "
                                    "are numbers: write codes, or leave the column out{}",
@@ -68,15 +76,15 @@ void require_numbers(const Table& table, const PairColumns& columns) {
 void require_inside(const Table& table, const Prior& prior) {
   for (const Prior::Parameter& parameter : prior.parameters()) {
     const Column* column = table.find(parameter.name);
-    const Bounds support = parameter.distribution.support();
     for (std::size_t r = 0; column != nullptr && r < column->numbers.size(); ++r) {
       const double value = column->numbers[r];
       if (std::isnan(value) || parameter.distribution.contains(value)) continue;
-      throw InputError(table.source,
-                       fmt::format("column '{}' has {}, outside the prior's support {} to {}; "
-                                   "correct the cell or the prior",
-                                   parameter.name, value, support.lower, support.upper),
-                       table.line(r), column->place);
+      throw InputError(
+          table.source,
+          fmt::format("column '{}' has {}, outside the prior's support {}; correct "
+                      "the cell or the prior",
+                      parameter.name, value, parameter.distribution.describe_support()),
+          table.line(r), column->place);
     }
   }
 }

@@ -25,7 +25,7 @@ class SimulateProgressLine final : public SimulateObserver {
     std::string text = fmt::format("simulate: {} of {} rows, {} failed", progress.finished,
                                    progress.requested, progress.failed);
     if (done > 0) text += fmt::format(", {} left", duration(progress.seconds * left / done));
-    line_.show(text);
+    line_.draw_if_due(text);
   }
   bool should_stop() override { return StopOnSignal::requested(); }
 

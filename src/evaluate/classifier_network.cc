@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "data/shuffle.h"
 #include "evaluate/random_purpose.h"
 #include "kernels/adamw.h"
 #include "model/check_shapes.h"
@@ -55,16 +56,6 @@ double logistic_loss(const LabeledRows& data, std::span<const std::size_t> rows,
 }
 
 }  // namespace
-
-void shuffle(std::vector<std::size_t>& elements, const kernels::RandomKey& key) {
-  std::vector<double> uniforms(elements.size());
-  kernels::fill_uniforms(
-      kernels::RandomArguments<double>{key, 0, uniforms.size(), 1, uniforms.data()});
-  for (std::size_t i = elements.size(); i > 1; --i) {
-    const auto other = static_cast<std::size_t>(uniforms[i - 1] * static_cast<double>(i));
-    std::swap(elements[i - 1], elements[std::min(other, i - 1)]);
-  }
-}
 
 ClassifierNetwork::ClassifierNetwork(std::size_t features, std::size_t width, std::uint64_t seed,
                                      std::uint64_t number)

@@ -23,9 +23,6 @@ struct LabeledRows {
   const std::vector<float>& sign;
 };
 
-// Brings the elements into an order that depends on the key and on their number alone.
-void shuffle(std::vector<std::size_t>& elements, const kernels::RandomKey& key);
-
 class ClassifierNetwork {
  public:
   // Glorot-uniform weights and biases. `seed` and `number` (below 2^16) decide about them and about

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "data/shuffle.h"
 #include "evaluate/classifier_network.h"
 #include "evaluate/column_scale.h"
 #include "evaluate/random_purpose.h"

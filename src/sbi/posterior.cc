@@ -29,6 +29,17 @@ std::vector<double> column_of(const MatrixView<double>& values, Eigen::Index col
   return cells;
 }
 
+Table as_table(const std::vector<std::string>& names, const MatrixView<double>& values) {
+  Table table{"", {}, {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Column column;
+    column.name = names[i];
+    column.numbers = column_of(values, static_cast<Eigen::Index>(i));
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
 // Whether the schema's coordinates are those of the prior's distributions, or of none if there is
 // no prior.
 bool has_coordinates_of(const Schema& schema, const Prior* prior) {
@@ -61,18 +72,6 @@ std::vector<std::string> Posterior::parameter_names() const {
 
 std::vector<std::string> Posterior::outcome_names() const {
   return density_.schema().condition_names();
-}
-
-Table Posterior::as_table(const std::vector<std::string>& names,
-                          const MatrixView<double>& values) const {
-  Table table{"", {}, {}};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Column column;
-    column.name = names[i];
-    column.numbers = column_of(values, static_cast<Eigen::Index>(i));
-    table.columns.push_back(std::move(column));
-  }
-  return table;
 }
 
 Matrix<double> Posterior::encode(const MatrixView<double>& observed) const {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/random.h"
+#include "data/shuffle.h"
 #include "train/random_purpose.h"
 
 namespace jeffreys {
@@ -22,7 +22,7 @@ void Batches<T>::move_to(std::int64_t iteration) {
   if (full_) return;
   const Eigen::Index rows = all_x_.rows();
   const Eigen::Index batches = (rows + batch_size_ - 1) / batch_size_;
-  if (iteration / batches != epoch_) shuffle(iteration / batches);
+  if (iteration / batches != epoch_) begin_epoch(iteration / batches);
   const Eigen::Index first = iteration % batches * batch_size_;
   const Eigen::Index count = std::min(batch_size_, rows - first);
   x_.resize(count, all_x_.cols());
@@ -35,18 +35,11 @@ void Batches<T>::move_to(std::int64_t iteration) {
 }
 
 template <typename T>
-void Batches<T>::shuffle(std::int64_t epoch) {
+void Batches<T>::begin_epoch(std::int64_t epoch) {
   epoch_ = epoch;
-  const auto rows = static_cast<std::size_t>(all_x_.rows());
-  order_.resize(rows);
+  order_.resize(static_cast<std::size_t>(all_x_.rows()));
   std::iota(order_.begin(), order_.end(), Eigen::Index{0});
-  std::vector<double> uniforms(rows);
-  kernels::fill_uniforms(kernels::RandomArguments<double>{
-      {seed_, kShuffle, static_cast<std::uint64_t>(epoch)}, 0, rows, 1, uniforms.data()});
-  for (std::size_t i = rows; i > 1; --i) {
-    const auto other = static_cast<std::size_t>(uniforms[i - 1] * static_cast<double>(i));
-    std::swap(order_[i - 1], order_[std::min(other, i - 1)]);
-  }
+  shuffle(order_, {seed_, kShuffle, static_cast<std::uint64_t>(epoch)});
 }
 
 template class Batches<float>;

@@ -24,7 +24,7 @@ class Batches {
   [[nodiscard]] const Matrix<T>& context() const { return full_ ? all_context_ : context_; }
 
  private:
-  void shuffle(std::int64_t epoch);
+  void begin_epoch(std::int64_t epoch);
 
   const Matrix<T>& all_x_;
   const Matrix<T>& all_context_;

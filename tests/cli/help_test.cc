@@ -11,10 +11,27 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 const std::vector<Arguments>& commands() {
-  static const std::vector<Arguments> all{
-      {},         {"fit"},    {"sample"},     {"log_prob"},       {"evaluate"},
-      {"plot"},   {"demo"},   {"inspect"},    {"import", "zuko"}, {"export", "zuko"},
-      {"import"}, {"export"}, {"completion"}, {"version"}};
+  static const std::vector<Arguments> all{{},
+                                          {"fit"},
+                                          {"sample"},
+                                          {"log_prob"},
+                                          {"evaluate"},
+                                          {"plot"},
+                                          {"demo"},
+                                          {"inspect"},
+                                          {"import", "zuko"},
+                                          {"export", "zuko"},
+                                          {"import"},
+                                          {"export"},
+                                          {"completion"},
+                                          {"version"},
+                                          {"sbi"},
+                                          {"sbi", "simulate"},
+                                          {"sbi", "fit"},
+                                          {"sbi", "sample"},
+                                          {"sbi", "log_prob"},
+                                          {"sbi", "check"},
+                                          {"sbi", "plot"}};
   return all;
 }
 
@@ -58,6 +75,8 @@ TEST_F(Help, CompletionKnowsCommandsAndOptions) {
 
 TEST_F(Help, UnknownCommandsAndOptionsAreNamed) {
   EXPECT_THAT(refusal(kUsage, {"fti", "table.csv"}), AllOf(HasSubstr("fti"), HasSubstr("--help")));
+  EXPECT_THAT(refusal(kUsage, {"sbi", "fti", "table.csv"}),
+              AllOf(HasSubstr("sbi fti"), HasSubstr("--help")));
   EXPECT_THAT(refusal(kUsage, {"fit", "--bogus"}),
               AllOf(HasSubstr("--bogus"), HasSubstr("--help")));
   EXPECT_THAT(refusal(kUsage, {}), HasSubstr("--help"));

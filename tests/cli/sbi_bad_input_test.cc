@@ -136,6 +136,11 @@ TEST_F(SbiBadFit, ColumnsThatAreNoNumbers) {
               AllOf(HasSubstr("'b' is 3 in all rows"), HasSubstr("--parameters")));
   EXPECT_THAT(refusal(kBadInput, fit({"text.csv", "--parameters", "a,c", "--outcomes", "x"})),
               HasSubstr("\"c\""));
+  file("cell.csv", lines("a,x", 30, [](Draws& draws, int row) {
+         return text_of(draws.uniform()) + (row == 4 ? ",oops" : "," + text_of(draws.uniform()));
+       }));
+  EXPECT_THAT(refusal(kBadInput, fit({"cell.csv", "--parameters", "a"})),
+              AllOf(HasSubstr("cell.csv:6:2"), HasSubstr("'oops' in 1 cell; correct it")));
 }
 
 TEST_F(SbiBadFit, OptionsThatMakeNoSense) {

@@ -8,10 +8,12 @@
 #include <stdexcept>
 
 #include "jeffreys/input_error.h"
+#include "support/mistake_of.h"
 
 namespace jeffreys {
 namespace {
 
+using jeffreys::testing::mistake_of;
 using ::testing::HasSubstr;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -42,15 +44,6 @@ double simpson(double from, double to, const std::function<double(double)>& func
   double sum = function(from) + function(to);
   for (int i = 1; i < kSteps; ++i) sum += (i % 2 == 0 ? 2 : 4) * function(from + i * step);
   return sum * step / 3;
-}
-
-std::string mistake_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(Distribution, DensitiesIntegrateToTheProbabilityBetweenQuantiles) {

@@ -12,23 +12,16 @@
 #include "jeffreys/sbi/task_prior.h"
 #include "sbi/posterior_grid.h"
 #include "sbi/small_posteriors.h"
+#include "support/mistake_of.h"
 
 namespace jeffreys::testing {
 namespace {
 
+using jeffreys::testing::mistake_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::string mistake_in(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "none";
-}
 
 TEST(PosteriorDensity, IntegratesToOneBetweenTwoEnds) {
   const Posterior posterior = untrained_posterior({.roughness = 0.1});
@@ -161,7 +154,7 @@ TEST(PosteriorDensity, TellsWrongArguments) {
   const Posterior posterior = untrained_posterior();
   const Matrix<double> two = Matrix<double>::Zero(2, 2);
   const auto density = [&](const Matrix<double>& parameters, const Matrix<double>& observed) {
-    return mistake_in([&] { (void)posterior.log_prob(parameters, observed); });
+    return mistake_of([&] { (void)posterior.log_prob(parameters, observed); });
   };
   EXPECT_EQ(density(Matrix<double>::Zero(2, 3), two), "parameters: expected 2 columns, got 3");
   EXPECT_EQ(density(Matrix<double>::Zero(3, 2), two), "observed: expected 1 or 3 rows, got 2");
@@ -169,7 +162,7 @@ TEST(PosteriorDensity, TellsWrongArguments) {
   EXPECT_EQ(density(two, observation(0, std::nan(""))), "observed: expected finite numbers");
   EXPECT_EQ(density(two, observation(1e40, 5)),
             "observed: expected outcomes within 1e+18 deviations of the training pairs");
-  EXPECT_THAT(mistake_in([&] {
+  EXPECT_THAT(mistake_of([&] {
                 (void)posterior.log_prob(observation(0, 5), observation(0, 5), From::proxy);
               }),
               HasSubstr("no proxy model"));
@@ -184,7 +177,7 @@ TEST(PosteriorParts, MustFitTogether) {
   const TabularDensity<float> plain = density_of(box_prior(), Support::rejection);
   const auto made = [](const TabularDensity<float>& density, const std::optional<Prior>& prior,
                        Support support = Support::transform) {
-    return mistake_in([&] { Posterior(density, prior, support); });
+    return mistake_of([&] { Posterior(density, prior, support); });
   };
   EXPECT_EQ(made(transformed, box_prior()), "none");
   EXPECT_EQ(made(plain, box_prior(), Support::rejection), "none");
@@ -288,7 +281,7 @@ TEST(ObservationDistance, CountsDeviationsBeyondTheRange) {
   EXPECT_EQ(found[2].outcome, "x2");
   EXPECT_EQ(found[3].beyond_range, 0);
   EXPECT_TRUE(posterior.distances(Matrix<double>(0, 2)).empty());
-  EXPECT_THAT(mistake_in([&] { (void)posterior.distances(Matrix<double>::Zero(1, 3)); }),
+  EXPECT_THAT(mistake_of([&] { (void)posterior.distances(Matrix<double>::Zero(1, 3)); }),
               StartsWith("observed: expected 2 outcomes"));
 }
 

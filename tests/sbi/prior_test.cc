@@ -11,11 +11,13 @@
 
 #include "jeffreys/data/schema.h"
 #include "jeffreys/input_error.h"
+#include "support/mistake_of.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys {
 namespace {
 
+using jeffreys::testing::mistake_of;
 using jeffreys::testing::problem_of;
 using jeffreys::testing::ScratchTest;
 using ::testing::ElementsAre;
@@ -30,15 +32,6 @@ Prior mixed_prior() {
                 {"rate of decay", Distribution::log_normal(-2, 0.1, {0.1, 0.2})},
                 {"a.\"b\\\n\xc3\xa4", Distribution::normal(0, 1, {8, 10})},
                 {"b", Distribution::uniform(0.1, 1e16)}});
-}
-
-std::string mistake_in(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 // "LINE:COLUMN: problem" of the text as a file p.toml.
@@ -96,7 +89,7 @@ TEST(Prior, RowsDependOnSeedIterationAndNumberAlone) {
   EXPECT_EQ(prior.sample(0, 7, 2).rows(), 0);
   EXPECT_NE(prior.sample(10, 8, 2), sample.topRows(10));
   EXPECT_NE(prior.sample(10, 7, 1), sample.topRows(10));
-  EXPECT_EQ(mistake_in([&] { prior.sample(-1, 0); }), "rows: expected 0 or more, got -1");
+  EXPECT_EQ(mistake_of([&] { prior.sample(-1, 0); }), "rows: expected 0 or more, got -1");
 }
 
 TEST(Prior, TheDensityIsAProduct) {
@@ -113,9 +106,9 @@ TEST(Prior, TheDensityIsAProduct) {
   EXPECT_TRUE(prior.contains(std::vector<double>{1, 6}));
   EXPECT_FALSE(prior.contains(std::vector<double>{1.5, 6}));
   EXPECT_FALSE(prior.contains(std::vector<double>{0, std::nan("")}));
-  EXPECT_EQ(mistake_in([&] { prior.log_prob(Matrix<double>::Zero(1, 3)); }),
+  EXPECT_EQ(mistake_of([&] { prior.log_prob(Matrix<double>::Zero(1, 3)); }),
             "parameters: expected 2 columns, got 3");
-  EXPECT_EQ(mistake_in([&] { prior.contains(std::vector<double>{1}); }),
+  EXPECT_EQ(mistake_of([&] { prior.contains(std::vector<double>{1}); }),
             "row: expected 2 columns, got 1");
 }
 
@@ -139,16 +132,16 @@ TEST(Prior, SamplesFitASchemaWithItsDistributions) {
 
 TEST(Prior, RefusesWhatIsNoPrior) {
   const Distribution normal;
-  EXPECT_EQ(mistake_in([&] { Prior({}); }), "parameters: expected one or more, got none");
-  EXPECT_EQ(mistake_in([&] {
+  EXPECT_EQ(mistake_of([&] { Prior({}); }), "parameters: expected one or more, got none");
+  EXPECT_EQ(mistake_of([&] {
               Prior({{"", normal}});
             }),
             "parameters: expected names, got an empty one");
-  EXPECT_EQ(mistake_in([&] {
+  EXPECT_EQ(mistake_of([&] {
               Prior({{"a", normal}, {"a", normal}});
             }),
             "parameters: expected different names, got \"a\" twice");
-  EXPECT_EQ(mistake_in([&] {
+  EXPECT_EQ(mistake_of([&] {
               Prior({{"a", Distribution::normal(0, 0)}});
             }),
             "parameter \"a\": deviation: expected a positive number, got 0");

@@ -103,8 +103,6 @@ class Posterior {
 
  private:
   [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed) const;
-  [[nodiscard]] Table as_table(const std::vector<std::string>& names,
-                               const MatrixView<double>& values) const;
   [[nodiscard]] Table pairs(const MatrixView<double>& parameters,
                             const MatrixView<double>& observed,
                             const std::vector<Eigen::Index>& rows) const;
