@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace jeffreys {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLogarithm = 0.1;
 const double kLinear = std::sqrt(12.0);  // a uniform distribution then has the deviation 1
 constexpr int kMostSteps = 100;
@@ -45,8 +45,8 @@ double free_coordinate(const Distribution& distribution, double value) {
   const Bounds ends = distribution.support();
   if (!two_ends(ends)) return distribution.normal_score(value);
   if (std::isnan(value)) return value;
-  if (value <= ends.lower) return -kInfinity;
-  if (value >= ends.upper) return kInfinity;
+  if (value <= ends.lower) return -std::numeric_limits<double>::infinity();
+  if (value >= ends.upper) return std::numeric_limits<double>::infinity();
   const double below = value - ends.lower;
   const double above = ends.upper - value;
   return kLinear * (below / (ends.upper - ends.lower) - 0.5) +

@@ -16,7 +16,7 @@ constexpr double kRootHalf = 1 / std::numbers::sqrt2;
 
 // Newton's method below gains digits quadratically from a start with one or two; more steps than
 // this would only repeat the last bit.
-constexpr int kMostSteps = 12;
+constexpr int kMostNewtonSteps = 12;
 constexpr double kLastBits = 4 * std::numeric_limits<double>::epsilon();
 
 double upper_tail(double x) { return 0.5 * std::erfc(x * kRootHalf); }
@@ -47,7 +47,7 @@ double log_difference(double larger, double smaller) {
 
 // Newton's method for the logarithm of the width, in which the mass of a short interval is linear.
 double refined_width(double begin, double log_mass, double width) {
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMostNewtonSteps; ++step) {
     const double reached = log_mass_between(begin, width);
     const double slope = width * std::exp(log_normal_density(begin + width) - reached);
     const double change = (log_mass - reached) / slope;
@@ -77,7 +77,7 @@ double upper_tail_quantile(double log_probability) {
   double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                      (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
   // log Q is concave, so Newton's method converges from everywhere.
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMostNewtonSteps; ++step) {
     const double reached = log_upper_tail(x);
     const double change = (reached - log_probability) * std::exp(reached - log_normal_density(x));
     x += change;

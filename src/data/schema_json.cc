@@ -160,7 +160,6 @@ ColumnInfo read_column(const Reader& reader) {
                               ColumnRole::copy, ColumnRole::left_out};
   constexpr std::array kKinds{ColumnKind::numeric, ColumnKind::integer, ColumnKind::categorical,
                               ColumnKind::ignored};
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   ColumnInfo info;
   info.name = reader.text("name");
   info.role = reader.choice("role", kRoles);
@@ -171,7 +170,7 @@ ColumnInfo read_column(const Reader& reader) {
   info.resolution = reader.number("resolution");
   info.offset = reader.number("offset");
   info.noise = reader.number("noise");
-  info.bounds = {reader.bound("lower", -kInfinity), reader.bound("upper", kInfinity)};
+  info.bounds = {reader.bound("lower", Bounds().lower), reader.bound("upper", Bounds().upper)};
   info.nudge = reader.number("nudge");
   info.distribution = reader.distribution("distribution");
   read_regression(reader, info);

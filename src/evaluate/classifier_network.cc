@@ -17,13 +17,13 @@ namespace {
 using kernels::kTileRows;
 
 constexpr std::size_t kBatchRows = 200;
-constexpr double kLearningRate = 1e-3;
+constexpr double kNetworkLearningRate = 1e-3;
 constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kAdamTolerance = 1e-8;
 constexpr double kPenalty = 1e-4;  // alpha: half of it times the squared weights, for each batch
 constexpr double kLeastGain = 1e-4;
-constexpr std::size_t kPatience = 10;
+constexpr std::size_t kEpochsWithoutGain = 10;
 
 // Beside the room's other purposes.
 
@@ -144,7 +144,7 @@ void ClassifierNetwork::step(const std::vector<float>& gradient, std::size_t row
       .gradient = gradient.data(),
       .first_moment = first_moment_.data(),
       .second_moment = second_moment_.data(),
-      .learning_rate = kLearningRate,
+      .learning_rate = kNetworkLearningRate,
       .beta1 = kBeta1,
       .beta2 = kBeta2,
       // scikit-learn adds it to the root of the second moment before the correction for its start.
@@ -170,7 +170,7 @@ std::size_t ClassifierNetwork::train(const LabeledRows& data, std::vector<std::s
     const double mean = sum / static_cast<double>(rows.size());
     without_gain = mean > best - kLeastGain ? without_gain + 1 : 0;
     best = std::min(best, mean);
-    if (without_gain > kPatience) return epoch + 1;
+    if (without_gain > kEpochsWithoutGain) return epoch + 1;
   }
   return max_epochs;
 }

@@ -12,7 +12,7 @@
 namespace jeffreys {
 namespace {
 
-constexpr int kPatience = 2;
+constexpr int kCountsWithoutGain = 2;
 
 // 1, 2, 3, 4, 6, 8, 12, ...: steps of about 1.4.
 std::size_t next_count(std::size_t count) {
@@ -28,7 +28,7 @@ std::vector<MixtureComponent> choose_components(const Matrix<double>& training,
   const std::size_t most = std::min(options.most_components, std::max<std::size_t>(half, 1));
   MixtureFit best;
   int without_gain = 0;
-  for (std::size_t count = 1; count <= most && without_gain < kPatience;
+  for (std::size_t count = 1; count <= most && without_gain < kCountsWithoutGain;
        count = next_count(count)) {
     MixtureFit fit = fit_mixture(training, validation, count, options.starts, options.seed);
     const bool better = best.components.empty() || fit.score > best.score;

@@ -16,8 +16,8 @@ constexpr double kFloor = 1e-6;  // of the variances, in units of the whole tabl
 constexpr int kMeansSteps = 10;
 constexpr int kTrialSteps = 5;  // after which the best start goes on alone
 constexpr int kMostSteps = 200;
-constexpr int kPatience = 5;         // steps without gain on the validation rows
-constexpr double kTolerance = 1e-5;  // nats of the mean log density of the training rows
+constexpr int kStepsWithoutGain = 5;  // steps without gain on the validation rows
+constexpr double kTolerance = 1e-5;   // nats of the mean log density of the training rows
 
 // Position of the first running sum that exceeds the share u of the total.
 Eigen::Index draw(const Vector<double>& weights, double u) {
@@ -160,7 +160,7 @@ MixtureFit fit_mixture(const Matrix<double>& training, const Matrix<double>& val
   MixtureFit best{parts, mean_log_density(validation, parts)};
   double before = -std::numeric_limits<double>::infinity();
   int without_gain = 0;
-  for (int step = 0; step < kMostSteps && without_gain < kPatience; ++step) {
+  for (int step = 0; step < kMostSteps && without_gain < kStepsWithoutGain; ++step) {
     const double likelihood = step_uphill(training, parts);
     if (likelihood - before < kTolerance) break;
     before = likelihood;

@@ -12,7 +12,7 @@ namespace {
 
 using Series = Bars::Series;
 
-constexpr double kHeight = 220;  // in pixels
+constexpr double kBarsHeight = 220;  // in pixels
 constexpr double kLeastWidth = 220;
 constexpr double kMostWidth = 720;
 constexpr double kLetter = 5.8;
@@ -177,7 +177,8 @@ void check_kind(const Bars& bars) {
 
 Size size_of_kind(const Bars& bars) {
   const Layout layout = layout_of(bars);
-  return {layout.width, kHeight, layout.legend.height, kRightRoom, kBottomRoom + layout.slanted};
+  return {layout.width, kBarsHeight, layout.legend.height, kRightRoom,
+          kBottomRoom + layout.slanted};
 }
 
 void draw_kind(Script& script, const Bars& bars, const Box& box, const PanelStyle& style) {

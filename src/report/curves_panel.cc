@@ -13,7 +13,7 @@ namespace {
 using Line = Curves::Line;
 
 constexpr double kWidth = 400;  // in pixels
-constexpr double kHeight = 220;
+constexpr double kCurvesHeight = 220;
 
 void check_length(const Line& line, const char* part, const std::vector<double>& values) {
   if (values.size() == line.x.size()) return;
@@ -191,7 +191,7 @@ void check_kind(const Curves& curves) {
 }
 
 Size size_of_kind(const Curves& curves) {
-  Size size{kWidth, kHeight, legend_of_curves(curves).height};
+  Size size{kWidth, kCurvesHeight, legend_of_curves(curves).height};
   if (has_values(curves)) size.right = kColorBarRoom + (curves.value_label.empty() ? 0 : 14);
   return size;
 }

@@ -18,7 +18,7 @@
 namespace jeffreys::report {
 namespace {
 
-constexpr double kGap = 8;
+constexpr double kGapBetween = 8;
 constexpr Eigen::Index kFewestSamples = 20;
 constexpr Eigen::Index kLineCells = 192;
 
@@ -194,15 +194,15 @@ class PosteriorPicture {
 
   Script draw() const {
     const auto count = static_cast<double>(parameters_.size());
-    const double all = count * (side_ + kGap);
+    const double all = count * (side_ + kGapBetween);
     const double legend = parameters_.size() == 1 ? 110 : 0;
     const double head = (plot_.title.empty() ? 4 : 30) + 16;
     Script script(kLeftRoom + all + legend + kRightRoom, head + all + kBottomRoom);
     begin_picture(script, plot_.title);
     for (std::size_t row = 0; row < parameters_.size(); ++row) {
       for (std::size_t column = 0; column <= row; ++column) {
-        const Box box{kLeftRoom + static_cast<double>(column) * (side_ + kGap),
-                      head + static_cast<double>(row) * (side_ + kGap), side_, side_};
+        const Box box{kLeftRoom + static_cast<double>(column) * (side_ + kGapBetween),
+                      head + static_cast<double>(row) * (side_ + kGapBetween), side_, side_};
         row == column ? draw_alone(script, row, box) : draw_pair(script, row, column, box);
       }
     }

@@ -6,13 +6,8 @@
 #include <limits>
 
 namespace jeffreys::report {
-namespace {
 
-constexpr double kLargest = 1e100;
-
-bool can_be_drawn(double value) { return std::abs(value) <= kLargest; }
-
-}  // namespace
+bool can_be_drawn(double value) { return std::abs(value) <= 1e100; }
 
 std::vector<double> drawable(const std::vector<double>& values) {
   std::vector<double> result;

@@ -8,6 +8,9 @@
 
 namespace jeffreys::report {
 
+// Not of NaN, nor beyond 1e100, where differences of coordinates overflow inside gnuplot.
+bool can_be_drawn(double value);
+
 // An interval that can be drawn: finite, not empty.
 struct Interval {
   double min = 0;

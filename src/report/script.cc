@@ -3,15 +3,10 @@
 #include <cmath>
 
 #include "report/gnuplot.h"
+#include "report/range.h"
 #include "report/text.h"
 
 namespace jeffreys::report {
-namespace {
-
-// Beyond, differences of coordinates overflow inside gnuplot.
-constexpr double kLargest = 1e100;
-
-}  // namespace
 
 std::string literal(std::string_view text, std::size_t most) {
   std::string result = "'";
@@ -28,7 +23,7 @@ std::string literal(std::string_view text, std::size_t most) {
 }
 
 std::string number(double value) {
-  return std::isfinite(value) && std::abs(value) <= kLargest ? fmt::format("{:.9g}", value) : "NaN";
+  return can_be_drawn(value) ? fmt::format("{:.9g}", value) : "NaN";
 }
 
 std::string Script::next_block() {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -18,20 +17,17 @@
 
 #include "data/cell.h"
 #include "jeffreys/input_error.h"
+#include "sbi/steady_seconds.h"
 #include "storage/quote.h"
 
 namespace jeffreys {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kTitle = "# jeffreys simulations\n";
 constexpr int kFormat = 1;
 constexpr std::string_view kAdvice = "give another journal, or delete this one to start anew";
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* attempt, int error) {
   std::string problem = fmt::format("{}: {}", attempt, std::generic_category().message(error));
@@ -325,7 +321,7 @@ void Journal::append(const FinishedCall& call) {
   write(text);
   begun_ = true;
   // A disk takes milliseconds for it, which a fast simulator cannot wait for after every call.
-  if (now() - synchronized_ > 1) synchronize();
+  if (steady_seconds() - synchronized_ > 1) synchronize();
 }
 
 void Journal::write(std::string_view text) {
@@ -341,7 +337,7 @@ void Journal::synchronize() {
   while (::fdatasync(descriptor_) != 0) {
     if (errno != EINTR) fail(path_, "cannot write", errno);
   }
-  synchronized_ = now();
+  synchronized_ = steady_seconds();
 }
 
 }  // namespace jeffreys

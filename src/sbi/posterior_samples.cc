@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
@@ -11,13 +10,10 @@
 #include "jeffreys/model/langevin.h"
 #include "jeffreys/sbi/posterior.h"
 #include "sbi/random_purpose.h"
+#include "sbi/steady_seconds.h"
 
 namespace jeffreys {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 constexpr Eigen::Index kRowsAtOnce = 1 << 16;   // bounds the memory
 constexpr Eigen::Index kDrawsAtOnce = 1 << 14;  // of rejection
@@ -100,7 +96,7 @@ PosteriorSamples Posterior::draw_inside(const MatrixView<double>& context, Eigen
   double accepted = 0;
   std::uint64_t tries = 0;
   for (; kept < samples; ++tries) {
-    if (tries == kMostTries || (tries > 0 && now() > deadline)) {
+    if (tries == kMostTries || (tries > 0 && steady_seconds() > deadline)) {
       give_up(kept, samples, drawn, result.lost);
     }
     const Eigen::Index most = support_ == Support::rejection ? kDrawsAtOnce : samples - kept;
@@ -137,7 +133,7 @@ PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::In
   result.parameters.resize(observed.rows() * samples, density_.main().features());
   // A flow serves several observations at once; others have their own chains and deadlines.
   const bool together = flow_of(density_, from) != nullptr && support_ == Support::transform;
-  const double deadline = now() + options.seconds;
+  const double deadline = steady_seconds() + options.seconds;
   const Eigen::Index step =
       together ? std::max<Eigen::Index>(kRowsAtOnce / std::max<Eigen::Index>(samples, 1), 1) : 1;
   double parts = 0, accepted = 0, inside_sum = 0;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numbers>
 #include <numeric>
 
 #include "data/tables.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
@@ -26,8 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 using Given = std::map<std::string, std::string>;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Schema, DescribesTheColumns) {
   const Schema schema = Schema::fit(mixed_table(), mixed_options());

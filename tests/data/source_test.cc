@@ -1,4 +1,5 @@
 #include "jeffreys/data/source.h"
+#include "support/not_finite.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +12,6 @@
 
 namespace jeffreys {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class SourceLaws : public ::testing::TestWithParam<std::string> {
  protected:

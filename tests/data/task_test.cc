@@ -6,17 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "data/task_grid.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class TaskLaws : public ::testing::TestWithParam<std::string> {
  protected:

@@ -11,11 +11,11 @@
 
 #include "jeffreys/evaluate/divergence.h"
 #include "support/model_helpers.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Normal {

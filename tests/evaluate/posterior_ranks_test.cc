@@ -7,19 +7,17 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "support/gaussian_posterior.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Ten true parameters 0, 1, ..., 9.
 Matrix<double> ten() {

@@ -2,16 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
 #include "jeffreys/evaluate/seeds.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Seeds, QuantilesAreThoseOfPrintedTables) {
   struct Entry {

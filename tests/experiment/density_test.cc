@@ -9,7 +9,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const char* const kPlan = R"(
+const char* const kDensityPlan = R"(
 [[data]]
 source = "ring"
 rows = 100
@@ -52,7 +52,7 @@ class Density : public SmallResults {
 };
 
 TEST_F(Density, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_density, kPlan);
+  const Told told = tell(describe_density, kDensityPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -61,7 +61,7 @@ TEST_F(Density, ClaimsHoldWhereOursIsBelowTheFlow) {
   for (const char* data : {"ring", "grid", "moons"}) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) pair(data, seed, -1, 1);
   }
-  const Told told = tell(describe_density, kPlan);
+  const Told told = tell(describe_density, kDensityPlan);
   EXPECT_EQ(told.finding("our main model has a lower NLL than a pure flow, at the end"),
             Finding::holds);
   EXPECT_EQ(told.finding("our proxy has a lower NLL than a pure flow, each at its best"),
@@ -78,14 +78,14 @@ TEST_F(Density, AClaimAboutAllDataHoldsInPartIfOneContradicts) {
     pair("ring", seed, -1, 1);
     pair("grid", seed, 1, -1);
   }
-  EXPECT_EQ(
-      tell(describe_density, kPlan).finding("main model has a lower NLL than a pure flow, at"),
-      Finding::in_part);
+  EXPECT_EQ(tell(describe_density, kDensityPlan)
+                .finding("main model has a lower NLL than a pure flow, at"),
+            Finding::in_part);
 }
 
 TEST_F(Density, OneSeedDecidesNothing) {
   pair("ring", 0, -1, 1);
-  const Told told = tell(describe_density, kPlan, true);
+  const Told told = tell(describe_density, kDensityPlan, true);
   for (const Claim& claim : told.claims) EXPECT_EQ(claim.finding, Finding::not_enough_runs);
   EXPECT_THAT(told.claim("main model has a lower NLL than a pure flow, at").numbers,
               HasSubstr("ring -2.000, 1 seed; grid –"));
@@ -105,7 +105,7 @@ TEST_F(Density, EqualTimeIsNotEqualSteps) {
          {"proxy.validation_nll", {6, 4, 3, -1}}},
         {}, "finished", 2);
   }
-  const Told told = tell(describe_density, kPlan);
+  const Told told = tell(describe_density, kDensityPlan);
   EXPECT_EQ(told.finding("stopped early, in equal steps"), Finding::holds);
   EXPECT_EQ(told.finding("stopped early, in equal processor time"), Finding::fails);
   EXPECT_THAT(told.claim("in equal processor time").numbers, HasSubstr("ring +3.990"));
@@ -115,7 +115,7 @@ TEST_F(Density, EqualTimeIsNotEqualSteps) {
 TEST_F(Density, ADivergedRunIsNamedAndHasNoLastValue) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) pair("ring", seed, -1, 1);
   run("ring", "flow", 2, {{"main.test_nll", {3, NAN}}}, {}, "diverged");
-  const Told told = tell(describe_density, kPlan, true);
+  const Told told = tell(describe_density, kDensityPlan, true);
   EXPECT_THAT(told.page, HasSubstr("ring, flow, seed 2"));
   EXPECT_EQ(told.finding("main model has a lower NLL than a pure flow, at"),
             Finding::not_enough_runs);

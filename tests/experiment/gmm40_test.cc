@@ -1,16 +1,13 @@
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "experiment/small_results.h"
+#include "support/not_finite.h"
 
 namespace jeffreys::experiment {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 const std::string kData = R"(
 [[data]]

@@ -15,7 +15,7 @@
 namespace jeffreys::experiment {
 namespace {
 
-const char* const kPlan = R"(
+const char* const kRunJobPlan = R"(
 iterations = 60
 evaluations = 9
 maps = 8
@@ -40,7 +40,7 @@ settings.validation.fraction = 0.2
 )";
 
 Job job(std::size_t place = 0) {
-  return make_jobs(read_plan("small", kPlan, "small.toml"), 1, 1).at(place);
+  return make_jobs(read_plan("small", kRunJobPlan, "small.toml"), 1, 1).at(place);
 }
 
 std::string bytes(const std::filesystem::path& file) {

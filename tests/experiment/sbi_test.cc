@@ -6,7 +6,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const char* const kPlan = R"(
+const char* const kSbiPlan = R"(
 [[data]]
 task = "two_moons"
 rows = [1000, 3000]
@@ -29,7 +29,7 @@ class Sbi : public SmallResults {
 };
 
 TEST_F(Sbi, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_sbi, kPlan);
+  const Told told = tell(describe_sbi, kSbiPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -39,7 +39,7 @@ TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
     pair("two_moons-1000", seed, 0.55, 0.65);
     pair("two_moons-3000", seed, 0.52, 0.60);
   }
-  const Told told = tell(describe_sbi, kPlan, true);
+  const Told told = tell(describe_sbi, kSbiPlan, true);
   EXPECT_EQ(told.finding("as many simulations (ours, main)"), Finding::holds);
   EXPECT_EQ(told.finding("the next larger number (ours, main)"), Finding::holds);
   EXPECT_EQ(told.finding("after all iterations (ours, proxy)"), Finding::holds);
@@ -49,13 +49,13 @@ TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
 
 TEST_F(Sbi, ValuesBelowOneHalfAreNoBetterThanAsFarAbove) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) pair("two_moons-1000", seed, 0.40, 0.51);
-  const Told told = tell(describe_sbi, kPlan);
+  const Told told = tell(describe_sbi, kSbiPlan);
   EXPECT_EQ(told.finding("as many simulations (ours, main)"), Finding::fails);
 }
 
 TEST_F(Sbi, OneSeedDecidesNothing) {
   pair("two_moons-1000", 0, 0.55, 0.65);
-  const Told told = tell(describe_sbi, kPlan, true);
+  const Told told = tell(describe_sbi, kSbiPlan, true);
   for (const Claim& claim : told.claims) EXPECT_EQ(claim.finding, Finding::not_enough_runs);
 }
 

@@ -7,7 +7,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const char* const kPlan = R"(
+const char* const kUciPlan = R"(
 [[data]]
 table = "wine"
 [[data]]
@@ -61,7 +61,7 @@ class Uci : public SmallResults {
 };
 
 TEST_F(Uci, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_uci, kPlan);
+  const Told told = tell(describe_uci, kUciPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -71,7 +71,7 @@ TEST_F(Uci, FindsOverfittingWhereTestRisesAndTrainingFalls) {
     overfit("wine", seed);
     overfit("heart", seed);
   }
-  const Told told = tell(describe_uci, kPlan, true);
+  const Told told = tell(describe_uci, kUciPlan, true);
   EXPECT_EQ(told.finding("Ours ends at a lower NLL"), Finding::holds);
   EXPECT_EQ(told.finding("MLE overfits:"), Finding::holds);
   EXPECT_EQ(told.finding("Ours remains stable"), Finding::holds);
@@ -86,7 +86,7 @@ TEST_F(Uci, ARunThatOnlyImprovesDoesNotOverfit) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     likelihood("wine", "mle", seed, {20, 15, 11, 10}, {20, 15, 11, 9});
   }
-  const Told told = tell(describe_uci, kPlan);
+  const Told told = tell(describe_uci, kUciPlan);
   EXPECT_EQ(told.finding("MLE overfits:"), Finding::fails);
 }
 
@@ -95,7 +95,7 @@ TEST_F(Uci, DequantisedTablesStandBesideTheVerdict) {
     overfit("heart", seed);
     likelihood("heart-dequantised", "mle", seed, {20, 15, 11, 10}, {20, 15, 11, 9});
   }
-  const Told told = tell(describe_uci, kPlan);
+  const Told told = tell(describe_uci, kUciPlan);
   EXPECT_EQ(told.finding("MLE overfits:"), Finding::holds);
   EXPECT_THAT(told.claim("MLE overfits:").numbers, HasSubstr("Dequantised (does not hold): heart"));
 }
@@ -110,13 +110,13 @@ TEST_F(Uci, NoiseMustHelpOneTableAndHurtAnother) {
     }
   }
   // At its best, noise hurts heart (15 against 11); at the end it helps both (20).
-  const Told told = tell(describe_uci, kPlan);
+  const Told told = tell(describe_uci, kUciPlan);
   EXPECT_EQ(told.finding("the same noise makes another worse"), Finding::in_part);
   EXPECT_EQ(told.finding("noise even outperforms"), Finding::holds);
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     likelihood("heart", "noise-0.1", seed, {20, 19, 15, 25}, {20, 10, 9, 8});
   }
-  EXPECT_EQ(tell(describe_uci, kPlan).finding("the same noise makes another worse"),
+  EXPECT_EQ(tell(describe_uci, kUciPlan).finding("the same noise makes another worse"),
             Finding::holds);
 }
 
@@ -133,7 +133,7 @@ TEST_F(Uci, ValidationChoosesAmongModelsAndABaselineHasNothingToChoose) {
     run("wine", "gaussian", seed, {{"main.test_nll", {30}}});
     run("wine", "mixture", seed, {{"main.test_nll", {11}}, {"main.validation_nll", {11}}});
   }
-  const Told told = tell(describe_uci, kPlan);
+  const Told told = tell(describe_uci, kUciPlan);
   EXPECT_EQ(told.finding("better than MLE that is stopped early"), Finding::fails);
   EXPECT_EQ(told.finding("better than a mixture"), Finding::holds);
   EXPECT_THAT(told.page, HasSubstr("| gaussian | by validation | 30.000 ± 0.000 (3) |"));
@@ -142,7 +142,7 @@ TEST_F(Uci, ValidationChoosesAmongModelsAndABaselineHasNothingToChoose) {
 
 TEST_F(Uci, OneSeedDecidesNothing) {
   overfit("wine", 0);
-  const Told told = tell(describe_uci, kPlan, true);
+  const Told told = tell(describe_uci, kUciPlan, true);
   for (const Claim& claim : told.claims) {
     EXPECT_EQ(claim.finding, Finding::not_enough_runs) << claim.text;
   }

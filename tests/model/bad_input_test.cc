@@ -12,6 +12,7 @@
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/langevin.h"
 #include "jeffreys/model/spline_flow.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
@@ -20,8 +21,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr Eigen::Index kHuge = Eigen::Index{1} << 40;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The message of the std::invalid_argument that `call` throws.
 std::string complaint(const std::function<void()>& call) {

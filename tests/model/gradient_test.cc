@@ -26,7 +26,7 @@ constexpr double kTolerance = 1e-6;
 // of the rows have to (in all cases but Flow1Extreme, 60 % do).
 constexpr double kMostDoubt = 1e-7;
 constexpr double kLeastShare = 0.25;
-constexpr Eigen::Index kRows = 70;  // a full tile and a part of one
+constexpr Eigen::Index kDataRows = 70;  // a full tile and a part of one
 
 struct Case {
   std::string name;
@@ -99,10 +99,10 @@ class Gradient : public ::testing::TestWithParam<std::tuple<Case, bool>> {
   Gradient() : model(std::get<0>(GetParam()).make()) {
     testing::add_parameter_noise(*model, 0.2, 11);
     if (std::get<1>(GetParam())) testing::make_extreme(*model);
-    x = 1.5 * normals(kRows, model->features(), 12);
+    x = 1.5 * normals(kDataRows, model->features(), 12);
     x.row(3) *= 4;  // into the tails, beyond the splines
     x.row(66) *= 6;
-    context = normals(kRows, model->context_features(), 13);
+    context = normals(kDataRows, model->context_features(), 13);
   }
 
   [[nodiscard]] RowDerivatives along(const Vector<double>& direction) {
@@ -131,10 +131,10 @@ class Gradient : public ::testing::TestWithParam<std::tuple<Case, bool>> {
   template <typename Tolerance>
   void check_direction(const Vector<double>& direction, const Tolerance& tolerance) {
     const RowDerivatives expected = along(direction);
-    Vector<double> weights = normals(kRows, 1, 14);
+    Vector<double> weights = normals(kDataRows, 1, 14);
     const double most_doubt = kMostDoubt * (median(expected.value) + 1e-3 * typical_slope());
     weights = (expected.doubt.array() <= most_doubt).select(weights, 0.0).eval();
-    EXPECT_GE(static_cast<double>((weights.array() != 0).count()), kLeastShare * kRows);
+    EXPECT_GE(static_cast<double>((weights.array() != 0).count()), kLeastShare * kDataRows);
     Vector<double> gradient = Vector<double>::Zero(direction.size());
     model->add_scores(x, context, weights,
                       {gradient.data(), static_cast<std::size_t>(gradient.size())});
@@ -189,10 +189,10 @@ TEST_P(Gradient, OfSingleParameters) {
 
 TEST_P(Gradient, OfInputs) {
   const Eigen::Index features = model->features();
-  Matrix<double> inputs(kRows, features + model->context_features());
+  Matrix<double> inputs(kDataRows, features + model->context_features());
   inputs << x, context;
-  Matrix<double> expected(kRows, inputs.cols());
-  Matrix<double> doubt(kRows, inputs.cols());
+  Matrix<double> expected(kDataRows, inputs.cols());
+  Matrix<double> doubt(kDataRows, inputs.cols());
   for (Eigen::Index f = 0; f < inputs.cols(); ++f) {
     const RowDerivatives column = differentiate([&](double step) {
       Matrix<double> moved = inputs;
@@ -206,7 +206,7 @@ TEST_P(Gradient, OfInputs) {
   const InputGradient<double> actual = model->input_gradient(x, context);
   EXPECT_TRUE(testing::same_bits(actual.values, model->log_unnormalized(x, context)));
   Eigen::Index compared = 0;
-  for (Eigen::Index r = 0; r < kRows; ++r) {
+  for (Eigen::Index r = 0; r < kDataRows; ++r) {
     const double norm = expected.row(r).norm();
     if (doubt.row(r).maxCoeff() > kMostDoubt * norm) continue;
     ++compared;
@@ -215,7 +215,7 @@ TEST_P(Gradient, OfInputs) {
       EXPECT_NEAR(value, expected(r, f), kTolerance * norm) << "row " << r << ", input " << f;
     }
   }
-  EXPECT_GE(static_cast<double>(compared), kLeastShare * kRows);
+  EXPECT_GE(static_cast<double>(compared), kLeastShare * kDataRows);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Gradient,

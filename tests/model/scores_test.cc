@@ -15,7 +15,7 @@ namespace {
 using testing::normals;
 using testing::same_bits;
 
-constexpr Eigen::Index kRows = 150;
+constexpr Eigen::Index kScoredRows = 150;
 constexpr Eigen::Index kContext = 2;
 
 SplineFlowOptions flow_options() {
@@ -59,9 +59,9 @@ class Scores : public ::testing::TestWithParam<Kind> {
   }
 
   std::unique_ptr<UnnormalizedDensity<double>> model = make(GetParam());
-  Matrix<double> x = normals(kRows, 3, 2);
-  Matrix<double> context = normals(kRows, model->context_features(), 3);
-  Vector<double> weights = normals(kRows, 1, 4);
+  Matrix<double> x = normals(kScoredRows, 3, 2);
+  Matrix<double> context = normals(kScoredRows, model->context_features(), 3);
+  Vector<double> weights = normals(kScoredRows, 1, 4);
 };
 
 TEST_P(Scores, ReturnsTheValues) {
@@ -85,7 +85,7 @@ TEST_P(Scores, WeightFunctionGivesWhatTheVectorGives) {
 
 TEST_P(Scores, WeightFunctionSeesEveryRowOnce) {
   const Vector<double> values = model->log_unnormalized(x, context);
-  std::vector<int> visits(kRows, 0);
+  std::vector<int> visits(kScoredRows, 0);
   bool same_values = true;
   std::vector<double> buffer(model->layout().size(), 0.0);
   model->add_scores(
@@ -100,7 +100,7 @@ TEST_P(Scores, WeightFunctionSeesEveryRowOnce) {
         }
       },
       buffer);
-  EXPECT_EQ(visits, std::vector<int>(kRows, 1));
+  EXPECT_EQ(visits, std::vector<int>(kScoredRows, 1));
   EXPECT_TRUE(same_values);
 }
 
@@ -116,7 +116,7 @@ TEST_P(Scores, AreAddedToWhatTheBufferHolds) {
 }
 
 TEST_P(Scores, AreLinearInTheWeights) {
-  const Vector<double> others = normals(kRows, 1, 5);
+  const Vector<double> others = normals(kScoredRows, 1, 5);
   const std::vector<double> a = gradient(weights);
   const std::vector<double> b = gradient(others);
   const std::vector<double> sum = gradient(2 * weights - others);
@@ -127,7 +127,7 @@ TEST_P(Scores, AreLinearInTheWeights) {
 }
 
 TEST_P(Scores, OfZeroWeightsAreExactlyZero) {
-  const std::vector<double> zero = gradient(Vector<double>::Zero(kRows));
+  const std::vector<double> zero = gradient(Vector<double>::Zero(kScoredRows));
   for (std::size_t i = 0; i < zero.size(); ++i) ASSERT_EQ(zero[i], 0.0) << i;
 }
 
@@ -146,12 +146,12 @@ class SampleScores : public ::testing::Test {
  protected:
   SampleScores() {
     testing::add_parameter_noise(flow, 0.2, 1);
-    flow.sample(kRows, context, stream, samples, KeepTape::yes);
+    flow.sample(kScoredRows, context, stream, samples, KeepTape::yes);
   }
 
   SplineFlow<double> flow{flow_options()};
-  Matrix<double> context = normals(kRows, kContext, 3);
-  Vector<double> weights = normals(kRows, 1, 4);
+  Matrix<double> context = normals(kScoredRows, kContext, 3);
+  Vector<double> weights = normals(kScoredRows, 1, 4);
   RandomStream stream{.seed = 6};
   Samples<double> samples;
   std::vector<double> gradient = std::vector<double>(flow.layout().size(), 0.0);
@@ -180,7 +180,7 @@ TEST_F(SampleScores, AreAddedToWhatTheBufferHolds) {
 }
 
 TEST_F(SampleScores, OfZeroWeightsAreExactlyZero) {
-  flow.add_sample_scores(samples, Vector<double>::Zero(kRows), gradient);
+  flow.add_sample_scores(samples, Vector<double>::Zero(kScoredRows), gradient);
   for (std::size_t i = 0; i < gradient.size(); ++i) ASSERT_EQ(gradient[i], 0.0) << i;
 }
 
@@ -200,13 +200,13 @@ TEST_F(SampleScores, OfACopyOutliveANewDraw) {
   const Samples<double> copy = samples;
   std::vector<double> expected(gradient.size(), 0.0);
   flow.add_sample_scores(samples, weights, expected);
-  flow.sample(kRows, context, {.seed = 8}, samples, KeepTape::yes);
+  flow.sample(kScoredRows, context, {.seed = 8}, samples, KeepTape::yes);
   flow.add_sample_scores(copy, weights, gradient);
   EXPECT_TRUE(same_bits(gradient, expected));
 }
 
 TEST_F(SampleScores, NeedATape) {
-  flow.sample(kRows, context, stream, samples);
+  flow.sample(kScoredRows, context, stream, samples);
   EXPECT_THROW(flow.add_sample_scores(samples, weights, gradient), std::invalid_argument);
   EXPECT_THROW(flow.add_sample_scores(Samples<double>(), weights, gradient), std::invalid_argument);
 }
@@ -225,7 +225,7 @@ TEST_F(SampleScores, NeedTheirOwnFlow) {
 }
 
 TEST_F(SampleScores, NeedOneWeightForEachRow) {
-  EXPECT_THROW(flow.add_sample_scores(samples, weights.head(kRows - 1), gradient),
+  EXPECT_THROW(flow.add_sample_scores(samples, weights.head(kScoredRows - 1), gradient),
                std::invalid_argument);
   EXPECT_THROW(flow.add_sample_scores(samples, weights, std::span(gradient).first(5)),
                std::invalid_argument);

@@ -11,11 +11,11 @@
 #include "jeffreys/objective/importance.h"
 #include "kernels/random.h"
 #include "support/model_helpers.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> normal_weights(Eigen::Index count, double deviation, std::uint64_t seed) {

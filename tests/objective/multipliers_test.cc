@@ -14,11 +14,11 @@
 namespace jeffreys {
 namespace {
 
-constexpr double kStep = 1e-6;
+constexpr double kMultiplierStep = 1e-6;
 
 const DualSettings kSettings{.level_scale = 0.5, .level_offset = 1.5, .zeta_slack = 0.25};
 const Terms kLevels{1.3, -0.2, 4.0};
-const Multipliers kMultipliers{0.7, 1.9, 3.2, 0.4, 0.9};
+const Multipliers kSomeMultipliers{0.7, 1.9, 3.2, 0.4, 0.9};
 constexpr double kZeta = 1.2;
 
 // Members of a Terms, to perturb one at a time.
@@ -89,16 +89,16 @@ TEST(SettledMultiplier, TakesEnormousLevelsAndPassesNanOn) {
 }
 
 TEST(ClosedFormSlack, IsTheMinimumOfTheLagrangian) {
-  const Slack best = closed_form_slack(kMultipliers);
-  const double least = lagrangian(kLevels, kZeta, best, kMultipliers, kSettings);
+  const Slack best = closed_form_slack(kSomeMultipliers);
+  const double least = lagrangian(kLevels, kZeta, best, kSomeMultipliers, kSettings);
   for (const auto term : kTerms) {
     for (const double change : {-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0}) {
       Slack other = best;
       other.epsilon.*term += change;
-      EXPECT_GT(lagrangian(kLevels, kZeta, other, kMultipliers, kSettings), least) << change;
+      EXPECT_GT(lagrangian(kLevels, kZeta, other, kSomeMultipliers, kSettings), least) << change;
       other = best;
       other.delta.*term += change;
-      EXPECT_GT(lagrangian(kLevels, kZeta, other, kMultipliers, kSettings), least) << change;
+      EXPECT_GT(lagrangian(kLevels, kZeta, other, kSomeMultipliers, kSettings), least) << change;
     }
   }
 }
@@ -117,20 +117,20 @@ TEST(ClosedFormSlack, CountsAMultiplierAsAtLeastTheFloorInsideDelta) {
 
 // At the minimum over the slack the derivative of the Lagrangian is that with the slack held.
 TEST(MultiplierGradient, IsTheDerivativeOfTheLagrangianAtTheClosedFormSlack) {
-  const Multipliers gradient = multiplier_gradient(kLevels, kZeta, kMultipliers, kSettings);
+  const Multipliers gradient = multiplier_gradient(kLevels, kZeta, kSomeMultipliers, kSettings);
   for (const auto member : kAll) {
-    Multipliers up = kMultipliers;
-    Multipliers down = kMultipliers;
-    up.*member += kStep;
-    down.*member -= kStep;
-    const double slope = (at_closed_form(up) - at_closed_form(down)) / (2 * kStep);
+    Multipliers up = kSomeMultipliers;
+    Multipliers down = kSomeMultipliers;
+    up.*member += kMultiplierStep;
+    down.*member -= kMultiplierStep;
+    const double slope = (at_closed_form(up) - at_closed_form(down)) / (2 * kMultiplierStep);
     EXPECT_NEAR(gradient.*member, slope, 1e-8);
   }
 }
 
 TEST(MultiplierGradient, ContainsTheResidual) {
-  const Multipliers gradient = multiplier_gradient(kLevels, kZeta, kMultipliers, kSettings);
-  const Terms residual = multiplier_residual(kLevels, kMultipliers);
+  const Multipliers gradient = multiplier_gradient(kLevels, kZeta, kSomeMultipliers, kSettings);
+  const Terms residual = multiplier_residual(kLevels, kSomeMultipliers);
   EXPECT_EQ(gradient.forward, residual.forward);
   EXPECT_EQ(gradient.reverse, residual.reverse);
   EXPECT_EQ(gradient.proxy, residual.proxy);

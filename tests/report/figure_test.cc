@@ -6,12 +6,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "jeffreys/report/pair_plot.h"
 #include "jeffreys/report/training_plot.h"
+#include "support/not_finite.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys::report {
@@ -19,9 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_gnuplot() { return std::system("command -v gnuplot > /dev/null") == 0; }
 

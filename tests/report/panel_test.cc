@@ -4,12 +4,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "jeffreys/report/figure.h"
+#include "support/not_finite.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys::report {
@@ -21,9 +21,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class PanelTest : public testing::ScratchTest {
  protected:

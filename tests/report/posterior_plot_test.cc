@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/not_finite.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys::report {
@@ -15,8 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class PosteriorPlotTest : public testing::ScratchTest {
  protected:

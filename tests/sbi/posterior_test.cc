@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <stdexcept>
 
 #include "jeffreys/input_error.h"
@@ -13,6 +12,7 @@
 #include "sbi/posterior_grid.h"
 #include "sbi/small_posteriors.h"
 #include "support/mistake_of.h"
+#include "support/not_finite.h"
 
 namespace jeffreys::testing {
 namespace {
@@ -20,8 +20,6 @@ namespace {
 using jeffreys::testing::mistake_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(PosteriorDensity, IntegratesToOneBetweenTwoEnds) {
   const Posterior posterior = untrained_posterior({.roughness = 0.1});

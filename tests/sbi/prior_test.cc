@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 
 #include "jeffreys/data/schema.h"
 #include "jeffreys/input_error.h"
 #include "support/mistake_of.h"
+#include "support/not_finite.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys {
@@ -22,8 +22,6 @@ using jeffreys::testing::problem_of;
 using jeffreys::testing::ScratchTest;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Prior mixed_prior() {
   return Prior({{"zeal", Distribution::uniform(-1, 1)},

@@ -9,14 +9,14 @@
 namespace jeffreys {
 namespace {
 
-constexpr Eigen::Index kRows = 23;
+constexpr Eigen::Index kBatchedRows = 23;
 
 // Row i is (i, i + 0.5), its context 100 + i.
 struct Rows {
-  Matrix<double> x{kRows, 2};
-  Matrix<double> context{kRows, 1};
+  Matrix<double> x{kBatchedRows, 2};
+  Matrix<double> context{kBatchedRows, 1};
   Rows() {
-    for (Eigen::Index i = 0; i < kRows; ++i) {
+    for (Eigen::Index i = 0; i < kBatchedRows; ++i) {
       const auto number = static_cast<double>(i);
       x.row(i) << number, number + 0.5;
       context(i, 0) = 100 + number;
@@ -45,8 +45,8 @@ std::vector<double> epoch(Batches<double>& batches, std::int64_t number) {
 TEST(Batches, VisitEveryRowOnceInEachEpoch) {
   const Rows rows;
   Batches<double> batches(rows.x, rows.context, 5, 1);
-  std::vector<double> all(kRows);
-  for (Eigen::Index i = 0; i < kRows; ++i) all[static_cast<std::size_t>(i)] = rows.x(i, 0);
+  std::vector<double> all(kBatchedRows);
+  for (Eigen::Index i = 0; i < kBatchedRows; ++i) all[static_cast<std::size_t>(i)] = rows.x(i, 0);
   std::vector<std::vector<double>> orders;
   for (std::int64_t number = 0; number < 4; ++number) {
     orders.push_back(epoch(batches, number));
@@ -100,17 +100,17 @@ TEST(Batches, DependOnTheSeed) {
 TEST(Batches, BringEveryRowToTheFrontEquallyOften) {
   const Rows rows;
   Batches<double> batches(rows.x, rows.context, 5, 3);
-  std::vector<int> first(kRows, 0);
+  std::vector<int> first(kBatchedRows, 0);
   for (std::int64_t number = 0; number < 2000; ++number) {
     batches.move_to(5 * number);
     ++first[static_cast<std::size_t>(batches.x()(0, 0))];
   }
-  for (const int count : first) EXPECT_NEAR(count, 2000.0 / kRows, 4 * 9.1);
+  for (const int count : first) EXPECT_NEAR(count, 2000.0 / kBatchedRows, 4 * 9.1);
 }
 
 TEST(Batches, AreAllRowsInTheirOrderWithoutASize) {
   const Rows rows;
-  for (const Eigen::Index size : {Eigen::Index{0}, kRows, kRows + 1}) {
+  for (const Eigen::Index size : {Eigen::Index{0}, kBatchedRows, kBatchedRows + 1}) {
     Batches<double> batches(rows.x, rows.context, size, 1);
     batches.move_to(3);
     EXPECT_EQ(batches.x(), rows.x) << size;
@@ -120,7 +120,7 @@ TEST(Batches, AreAllRowsInTheirOrderWithoutASize) {
 
 TEST(Batches, TakeRowsWithoutContext) {
   const Rows rows;
-  const Matrix<double> none(kRows, 0);
+  const Matrix<double> none(kBatchedRows, 0);
   Batches<double> batches(rows.x, none, 5, 1);
   batches.move_to(4);
   EXPECT_EQ(batches.context().rows(), 3);
