@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <vector>
@@ -15,8 +14,6 @@
 
 namespace jeffreys {
 namespace {
-
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Normal {
   double mean;

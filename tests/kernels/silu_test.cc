@@ -15,7 +15,7 @@
 namespace jeffreys::kernels {
 namespace {
 
-constexpr std::size_t kSize = 3 * kTileRows;
+constexpr std::size_t kSiluSize = 3 * kTileRows;
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -33,13 +33,13 @@ struct Operands {
       : with_gamma((choice & 1) != 0),
         with_beta((choice & 2) != 0),
         with_residual((choice & 4) != 0),
-        input(draw.buffer<T>(kSize, -4, 4)),
-        gamma(draw.buffer<T>(kSize, -2, 2)),
-        beta(draw.buffer<T>(kSize, -2, 2)),
-        residual(draw.buffer<T>(kSize, -3, 3)) {}
+        input(draw.buffer<T>(kSiluSize, -4, 4)),
+        gamma(draw.buffer<T>(kSiluSize, -2, 2)),
+        beta(draw.buffer<T>(kSiluSize, -2, 2)),
+        residual(draw.buffer<T>(kSiluSize, -3, 3)) {}
 
   SiluArguments<T> arguments(T* output, T* slope) const {
-    return {.size = kSize,
+    return {.size = kSiluSize,
             .input = input.data(),
             .gamma = with_gamma ? gamma.data() : nullptr,
             .beta = with_beta ? beta.data() : nullptr,
@@ -58,7 +58,7 @@ struct Operands {
   }
 
   AlignedVector<T> outputs() const {
-    AlignedVector<T> output(kSize);
+    AlignedVector<T> output(kSiluSize);
     silu(arguments(output.data(), nullptr));
     return output;
   }
@@ -72,13 +72,13 @@ struct Gradients {
 
 template <typename T>
 Gradients<T> backward(const Operands<T>& operands, const AlignedVector<T>& output_gradient) {
-  AlignedVector<T> output(kSize);
-  AlignedVector<T> slope(kSize);
+  AlignedVector<T> output(kSiluSize);
+  AlignedVector<T> slope(kSiluSize);
   silu(operands.arguments(output.data(), slope.data()));
-  const AlignedVector<T> nothing(kSize, T(9));
+  const AlignedVector<T> nothing(kSiluSize, T(9));
   Gradients<T> g{nothing, nothing, nothing, nothing};
   silu_backward(SiluBackwardArguments<T>{
-      .size = kSize,
+      .size = kSiluSize,
       .output_gradient = output_gradient.data(),
       .slope = slope.data(),
       .input = operands.with_gamma ? operands.input.data() : nullptr,
@@ -105,11 +105,11 @@ TYPED_TEST(SiluTest, Values) {
   Draw draw(1);
   for (unsigned choice = 0; choice < 8; ++choice) {
     const Operands<TypeParam> operands(choice, draw);
-    AlignedVector<TypeParam> output(kSize);
-    AlignedVector<TypeParam> slope(kSize);
+    AlignedVector<TypeParam> output(kSiluSize);
+    AlignedVector<TypeParam> slope(kSiluSize);
     silu(operands.arguments(output.data(), slope.data()));
     ErrorMeter errors;
-    for (std::size_t i = 0; i < kSize; ++i) {
+    for (std::size_t i = 0; i < kSiluSize; ++i) {
       const double pre = operands.pre(i);
       const double s = sigmoid(pre);
       errors.add(output[i], pre * s, kSiluBound<TypeParam>);
@@ -149,7 +149,7 @@ TYPED_TEST(SiluTest, NanStaysInItsRow) {
   const auto clean = operands.outputs();
   operands.beta[70] = std::numeric_limits<TypeParam>::quiet_NaN();
   const auto output = operands.outputs();
-  for (std::size_t i = 0; i < kSize; ++i) {
+  for (std::size_t i = 0; i < kSiluSize; ++i) {
     if (i == 70) {
       EXPECT_TRUE(std::isnan(output[i]));
     } else {
@@ -163,8 +163,8 @@ TYPED_TEST(SiluTest, WritesOnlyWhatIsAskedFor) {
   Draw draw(3);
   for (unsigned choice = 0; choice < 8; ++choice) {
     const Operands<TypeParam> operands(choice, draw);
-    const auto g = backward(operands, draw.buffer<TypeParam>(kSize));
-    const AlignedVector<TypeParam> nothing(kSize, TypeParam(9));
+    const auto g = backward(operands, draw.buffer<TypeParam>(kSiluSize));
+    const AlignedVector<TypeParam> nothing(kSiluSize, TypeParam(9));
     EXPECT_EQ(g.gamma == nothing, !operands.with_gamma);
     EXPECT_EQ(g.beta == nothing, !operands.with_beta);
     EXPECT_EQ(g.residual == nothing, !operands.with_residual);
@@ -186,7 +186,7 @@ AlignedVector<double> differences(Operands<double>& operands, AlignedVector<doub
   for (double& v : moved) v -= kStep;
   const AlignedVector<double> below = operands.outputs();
   moved = start;
-  for (std::size_t i = 0; i < kSize; ++i) {
+  for (std::size_t i = 0; i < kSiluSize; ++i) {
     result[i] = weights[i] * (result[i] - below[i]) / (2 * kStep);
   }
   return result;
@@ -197,12 +197,12 @@ TEST(SiluGradientTest, FiniteDifferences) {
   Draw draw(4);
   for (unsigned choice = 0; choice < 8; ++choice) {
     Operands<double> operands(choice, draw);
-    const auto weights = draw.buffer<double>(kSize);
+    const auto weights = draw.buffer<double>(kSiluSize);
     const auto g = backward(operands, weights);
     ErrorMeter errors;
     const auto compare = [&](const AlignedVector<double>& actual, AlignedVector<double>& moved) {
       const auto expected = differences(operands, moved, weights);
-      for (std::size_t i = 0; i < kSize; ++i) {
+      for (std::size_t i = 0; i < kSiluSize; ++i) {
         errors.add(actual[i], expected[i], 1e-6 * std::max(std::abs(expected[i]), 1e-2));
       }
     };
@@ -217,7 +217,7 @@ TEST(SiluGradientTest, FiniteDifferences) {
       const auto above = operands.outputs();
       operands.alpha -= 2 * kStep;
       const auto below = operands.outputs();
-      for (std::size_t i = 0; i < kSize; ++i) {
+      for (std::size_t i = 0; i < kSiluSize; ++i) {
         sum += weights[i] * (above[i] - below[i]) / (2 * kStep);
       }
       errors.add(g.alpha, sum, 1e-6 * std::max(std::abs(sum), 1.0));
@@ -235,17 +235,17 @@ TEST(SiluGradientTest, FloatIsNearDouble) {
   fine.gamma.assign(coarse.gamma.begin(), coarse.gamma.end());
   fine.beta.assign(coarse.beta.begin(), coarse.beta.end());
   fine.residual.assign(coarse.residual.begin(), coarse.residual.end());
-  const auto weights = draw.buffer<float>(kSize);
+  const auto weights = draw.buffer<float>(kSiluSize);
   const auto a = backward(coarse, weights);
   const auto e = backward(fine, AlignedVector<double>(weights.begin(), weights.end()));
   ErrorMeter errors;
-  for (std::size_t i = 0; i < kSize; ++i) {
+  for (std::size_t i = 0; i < kSiluSize; ++i) {
     errors.add(a.input[i], e.input[i], 1e-5);
     errors.add(a.gamma[i], e.gamma[i], 1e-5);
     errors.add(a.beta[i], e.beta[i], 1e-5);
     errors.add(a.residual[i], e.residual[i], 1e-5);
   }
-  errors.add(a.alpha, e.alpha, 1e-5 * std::sqrt(static_cast<double>(kSize)));
+  errors.add(a.alpha, e.alpha, 1e-5 * std::sqrt(static_cast<double>(kSiluSize)));
   EXPECT_LE(errors.worst(), 1) << errors;
 }
 

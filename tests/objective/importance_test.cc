@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -15,8 +14,6 @@
 
 namespace jeffreys {
 namespace {
-
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> normal_weights(Eigen::Index count, double deviation, std::uint64_t seed) {
   const Matrix<double> z = deviation * testing::normals(count, 1, seed);

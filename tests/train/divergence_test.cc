@@ -8,6 +8,7 @@
 #include "jeffreys/train/trainer.h"
 #include "support/gaussian_models.h"
 #include "support/model_helpers.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
@@ -16,7 +17,6 @@ using testing::GaussianDensity;
 using testing::GaussianEnergy;
 using testing::SlopeModel;
 
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRate = 0.1;
 
 // Its values are NaN while `broken`, or once the slope is beyond `limit`. On rows of 1 every step

@@ -13,6 +13,7 @@
 #include "jeffreys/train/trainer.h"
 #include "support/gaussian_models.h"
 #include "support/model_helpers.h"
+#include "support/not_finite.h"
 
 namespace jeffreys {
 namespace {
@@ -20,9 +21,6 @@ namespace {
 using testing::GaussianDensity;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-const double kNan = std::numeric_limits<double>::quiet_NaN();
-const double kInfinity = std::numeric_limits<double>::infinity();
 
 std::string refusal(const std::function<void()>& call) {
   try {
