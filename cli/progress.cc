@@ -41,23 +41,33 @@ StopOnSignal::~StopOnSignal() {
 
 bool StopOnSignal::requested() { return stop_requested != 0; }
 
-ProgressLine::ProgressLine(const Globals& globals)
-    : shown_(!globals.quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(const Globals& globals, std::chrono::seconds silence)
+    : shown_(!globals.quiet),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      pause_(terminal_ ? Clock::duration(std::chrono::milliseconds(200)) : silence) {}
 
 ProgressLine::~ProgressLine() {
   if (drawn_ && terminal_) fmt::print(stderr, "\n");
 }
 
-bool ProgressLine::due() const {
-  return shown_ && Clock::now() >= last_ + std::chrono::milliseconds(terminal_ ? 200 : 10'000);
-}
+bool ProgressLine::due() const { return shown_ && Clock::now() >= last_ + pause_; }
 
 void ProgressLine::draw(const std::string& text) {
   if (!shown_) return;
   last_ = Clock::now();
   drawn_ = true;
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
+  if (terminal_) {
+    constexpr std::size_t kWidth = 160;
+    fmt::print(stderr, "\r\033[K{}", text.substr(0, kWidth));
+  } else {
+    fmt::print(stderr, "{}\n", text);
+  }
   std::fflush(stderr);
+}
+
+void ProgressLine::clear() {
+  if (drawn_ && terminal_) fmt::print(stderr, "\r\033[K");
+  drawn_ = false;
 }
 
 Progress::Progress(const Globals& globals, std::string label, std::int64_t iterations, double shift)

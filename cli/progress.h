@@ -25,7 +25,9 @@ class StopOnSignal {
 // A line about work under way: drawn over on a terminal, written now and then to a log.
 class ProgressLine {
  public:
-  explicit ProgressLine(const Globals& globals);
+  // silence: between two lines where nobody watches, as on a batch system.
+  explicit ProgressLine(const Globals& globals,
+                        std::chrono::seconds silence = std::chrono::seconds(10));
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -37,12 +39,15 @@ class ProgressLine {
   void draw_if_due(const std::string& text) {
     if (due()) draw(text);
   }
+  // Makes room for another text.
+  void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
   bool shown_;
   bool terminal_;
   bool drawn_ = false;
+  Clock::duration pause_;
   Clock::time_point last_ = Clock::now();
 };
 

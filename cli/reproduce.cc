@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -28,20 +27,17 @@ struct ReproduceArguments {
 class StatusLine final : public ReproduceObserver {
  public:
   explicit StatusLine(const Globals& globals)
-      : globals_(globals), terminal_(::isatty(STDERR_FILENO) == 1) {}
-  ~StatusLine() override { clear(); }
+      : globals_(globals), line_(globals, std::chrono::minutes(1)) {}
 
   void on_finished(const FinishedJob& job) override {
     if (job.state == JobState::was_done) return;
-    clear();
+    line_.clear();
     say(globals_, fmt::format("{}: {}{}", job.name, word(job.state),
                               job.message.empty() ? "" : ": " + job.message));
   }
 
   void on_status(const QueueStatus& status) override {
-    if (globals_.quiet || status.running.empty()) return;
-    if (!terminal_ && status.seconds < next_) return;
-    next_ = status.seconds + kSilence;
+    if (status.running.empty() || !line_.due()) return;
     std::string line = fmt::format("{}/{} done", status.done, status.all);
     if (std::isfinite(status.seconds_left)) {
       line += fmt::format(", {} left", duration(status.seconds_left));
@@ -51,17 +47,11 @@ class StatusLine final : public ReproduceObserver {
                           100.0 * static_cast<double>(job.iteration) /
                               static_cast<double>(std::max<std::int64_t>(job.iterations, 1)));
     }
-    if (terminal_) {
-      fmt::print(stderr, "\r\033[K{}", line.substr(0, kWidth));
-      drawn_ = true;
-    } else {
-      fmt::print(stderr, "{}\n", line);
-    }
-    std::fflush(stderr);
+    line_.draw(line);
   }
 
   void on_figure(const std::filesystem::path& path) override {
-    clear();
+    line_.clear();
     say(globals_, fmt::format("wrote {}", path.string()));
   }
 
@@ -81,18 +71,8 @@ class StatusLine final : public ReproduceObserver {
   }
 
  private:
-  static constexpr double kSilence = 60;  // seconds between lines where nobody watches
-  static constexpr std::size_t kWidth = 160;
-
-  void clear() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
-    drawn_ = false;
-  }
-
   const Globals& globals_;
-  bool terminal_;
-  bool drawn_ = false;
-  double next_ = 0;
+  ProgressLine line_;
 };
 
 Shard parse_shard(const std::string& text) {

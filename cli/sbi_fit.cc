@@ -39,8 +39,7 @@ PairColumns pair_columns(const SbiFitArguments& a, const Table& table,
   return columns;
 }
 
-// A density of a table may have columns of text and leave out those that say nothing; a posterior
-// has numbers, and all of its parameters.
+// A density of a table may have columns of text; a posterior has numbers.
 void require_numbers(const Table& table, const PairColumns& columns) {
   for (const auto* names : {&columns.parameters, &columns.outcomes}) {
     for (const std::string& name : *names) {
@@ -60,15 +59,6 @@ void require_numbers(const Table& table, const PairColumns& columns) {
                                    name, column->labels.empty() ? "" : column->labels.front(),
                                    names == &columns.outcomes ? " with --outcomes" : ""));
     }
-  }
-  for (const std::string& name : columns.parameters) {
-    const Column* column = table.find(name);
-    if (column == nullptr || column->numbers.empty()) continue;
-    const auto [least, most] = std::minmax_element(column->numbers.begin(), column->numbers.end());
-    if (!(*least == *most)) continue;
-    throw InputError(table.source, fmt::format("parameter '{}' is {} in all rows, so there is "
-                                               "nothing to infer: leave it out of --parameters",
-                                               name, *least));
   }
 }
 

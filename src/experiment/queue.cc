@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "experiment/learner.h"
+#include "experiment/time_left.h"
 #include "jeffreys/input_error.h"
 
 namespace jeffreys::experiment {
@@ -21,8 +22,16 @@ class Queue {
         options_(options),
         observer_(observer),
         progress_(jobs.size()),
+        paces_(jobs.size()),
         first_(jobs.size(), -1),
-        running_(jobs.size(), false) {}
+        started_(jobs.size()),
+        running_(jobs.size(), false) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const Job& job = jobs[i].job;
+      paces_[i].kinds = {job.experiment + "/" + job.data + "/" + job.method,
+                         job.experiment + "//" + job.method, job.experiment};
+    }
+  }
 
   std::vector<FinishedJob> run() {
     std::vector<std::thread> workers;
@@ -94,22 +103,23 @@ class Queue {
     QueueStatus status{.done = finished_.size(),
                        .all = jobs_.size(),
                        .seconds = std::chrono::duration<double>(Clock::now() - begin_).count()};
-    std::int64_t steps_done = 0;
-    std::int64_t steps_left = 0;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       const std::int64_t iterations = jobs_[i].job.options.train.iterations;
       const std::int64_t now = progress_[i];
       if (running_[i]) {
-        if (first_[i] < 0) first_[i] = now;
+        if (first_[i] < 0 && now > 0) {
+          first_[i] = now;
+          started_[i] = Clock::now();
+        }
         status.running.push_back(
             {jobs_[i].job.experiment + "/" + jobs_[i].job.name(), now, iterations});
       }
-      if (i >= next_ || running_[i]) steps_left += iterations - now;
-      if (first_[i] >= 0) steps_done += now - first_[i];
+      paces_[i].left = i >= next_ || running_[i] ? iterations - now : 0;
+      if (!running_[i] || first_[i] < 0) continue;
+      paces_[i].iterations = now - first_[i];
+      paces_[i].seconds = std::chrono::duration<double>(Clock::now() - started_[i]).count();
     }
-    status.seconds_left = steps_done > 0 ? status.seconds * static_cast<double>(steps_left) /
-                                               static_cast<double>(steps_done)
-                                         : kNotMeasured;
+    status.seconds_left = seconds_left(paces_, options_.jobs);
     observer_.on_status(status);
   }
 
@@ -121,7 +131,11 @@ class Queue {
   std::condition_variable changed_;
   std::atomic<bool> stop_ = false;
   std::vector<std::atomic<std::int64_t>> progress_;
-  std::vector<std::int64_t> first_;  // where a job's progress was when it began; -1: not yet
+  std::vector<JobPace> paces_;
+  // Where a job's progress was when it was first seen, perhaps after a resume, and when that was;
+  // -1: not yet.
+  std::vector<std::int64_t> first_;
+  std::vector<Clock::time_point> started_;
   std::vector<bool> running_;
   std::vector<FinishedJob> finished_;
   std::size_t next_ = 0;

@@ -51,6 +51,27 @@ void check_prior(const PairColumns& columns, const Prior& prior) {
                   fmt::join(columns.parameters, ", "), fmt::join(names, ", ")));
 }
 
+// A density of a table leaves out columns that say nothing; a posterior has all of its parameters.
+void require_something_to_infer(const Table& table, const std::vector<std::string>& parameters) {
+  for (auto name = parameters.begin(); name != parameters.end(); ++name) {
+    const std::vector<double>& values = table.find(*name)->numbers;
+    if (values.empty()) continue;
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    if (*least == *most) {
+      throw InputError(table.source, fmt::format("parameter {} is {} in all rows, so there is "
+                                                 "nothing to infer: leave it out of the parameters",
+                                                 quote(*name), *least));
+    }
+    const auto same = std::find_if(parameters.begin(), name, [&](const std::string& other) {
+      return table.find(other)->numbers == values;
+    });
+    if (same == name) continue;
+    throw InputError(table.source, fmt::format("the parameters {} and {} are equal in all rows: "
+                                               "leave one out of the parameters",
+                                               quote(*same), quote(*name)));
+  }
+}
+
 }  // namespace
 
 SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
@@ -59,6 +80,7 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
   if (prior) check_prior(columns, *prior);
   for (const std::string& name : columns.parameters) require_column(table, name, "parameters");
   for (const std::string& name : columns.outcomes) require_column(table, name, "outcomes");
+  require_something_to_infer(table, columns.parameters);
   const auto among = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };

@@ -133,7 +133,13 @@ TEST_F(SbiBadFit, ColumnsThatAreNoNumbers) {
   EXPECT_THAT(refusal(kBadInput, fit({"text.csv", "--parameters", "a"})),
               AllOf(HasSubstr("'t'"), HasSubstr("red"), HasSubstr("--outcomes")));
   EXPECT_THAT(refusal(kBadInput, fit({"text.csv", "--parameters", "a,b", "--outcomes", "x"})),
-              AllOf(HasSubstr("'b' is 3 in all rows"), HasSubstr("--parameters")));
+              AllOf(HasSubstr("b\" is 3 in all rows"), HasSubstr("leave it out")));
+  file("copy.csv", lines("a,b,x", 30, [](Draws& draws, int) {
+         const std::string a = text_of(draws.uniform());
+         return a + "," + a + "," + text_of(draws.uniform());
+       }));
+  EXPECT_THAT(refusal(kBadInput, fit({"copy.csv", "--parameters", "a,b", "--outcomes", "x"})),
+              AllOf(HasSubstr("copy.csv"), HasSubstr("\"a\" and \"b\" are equal in all rows")));
   EXPECT_THAT(refusal(kBadInput, fit({"text.csv", "--parameters", "a,c", "--outcomes", "x"})),
               HasSubstr("\"c\""));
   file("cell.csv", lines("a,x", 30, [](Draws& draws, int row) {
