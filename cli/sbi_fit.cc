@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/load.h"
 #include "cli/sbi.h"
 #include "cli/training.h"
 #include "jeffreys/data/table_file.h"

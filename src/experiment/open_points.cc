@@ -29,10 +29,56 @@ double spike_share(const RunResult& run, const std::string& column) {
   return points > 0 ? static_cast<double>(spikes) / points : 0;
 }
 
-std::string mean_text(const std::vector<const RunResult*>& runs, const char* column) {
+std::string mean_text(const std::vector<const RunResult*>& runs, const std::string& column) {
+  if (runs.front()->curve.column(column).empty()) return "";
   double sum = 0;
   for (const RunResult* run : runs) sum += spike_share(*run, column);
   return fmt::format("{:.0f} %", 100 * sum / static_cast<double>(runs.size()));
+}
+
+struct MeasuredColumn {
+  const char* column;  // of main. and proxy.
+  const char* name;
+  double range;  // of the figure, above the lowest value
+};
+constexpr MeasuredColumn kMeasuredColumns[] = {{"test_nll", "test NLL", 2}, {"c2st", "C2ST", 0.5}};
+
+void describe(const Results& results, const std::string& data, const MeasuredColumn& quantity,
+              Section& section) {
+  const std::string main = std::string("main.") + quantity.column;
+  const std::string proxy = std::string("proxy.") + quantity.column;
+  std::vector<std::vector<report::Cell>> rows;
+  report::Curves curves{.title = data,
+                        .x_label = "iteration",
+                        .y_label = fmt::format("{}, main model", quantity.name)};
+  int color = 0;
+  for (const std::string& method : results.methods()) {
+    const auto runs = results.runs(data, method);
+    if (runs.empty() || !results.summary(data, method, main, Moment::best)) continue;
+    const auto at = [&](const std::string& column, Moment moment) {
+      return text_of(results.summary(data, method, column, moment));
+    };
+    rows.push_back({results.label(method), at(main, Moment::best), at(main, Moment::last),
+                    mean_text(runs, main), at(proxy, Moment::best), at(proxy, Moment::last),
+                    mean_text(runs, proxy)});
+    curves.lines.push_back(mean_line(results, data, method, main, results.label(method), color++));
+  }
+  if (rows.empty()) return;
+  double low = std::numeric_limits<double>::infinity();
+  for (const auto& line : curves.lines) {
+    for (const double y : line.y) low = std::min(low, y);
+  }
+  curves.y_min = low - quantity.range / 20;
+  curves.y_max = low + quantity.range;
+  section.page().table(
+      {"setting", "main best", "main last", "main spikes", "proxy best", "proxy last",
+       "proxy spikes"},
+      rows,
+      {.caption = fmt::format("{} on {}, one setting changed at a time", quantity.name, data)});
+  section.figure(&quantity == kMeasuredColumns ? data : data + "-" + quantity.column, {{curves}},
+                 fmt::format("{} of the main model on {}, one setting of the paper changed at a "
+                             "time.",
+                             quantity.name, data));
 }
 
 }  // namespace
@@ -43,40 +89,12 @@ void describe_open_points(const Results& results, Section& section) {
     return;
   }
   section.page().paragraph(fmt::format(
-      "A spike is a point of the second half of training where the test NLL is {} nats above the "
-      "lowest before it.",
+      "A spike is a point of the second half of training where the value is {} above the lowest "
+      "before it.",
       kSpike));
   for (const std::string& data : results.data()) {
-    std::vector<std::vector<report::Cell>> rows;
-    report::Curves curves{.title = data, .x_label = "iteration", .y_label = "test NLL, main model"};
-    int color = 0;
-    for (const std::string& method : results.methods()) {
-      const auto runs = results.runs(data, method);
-      if (runs.empty()) continue;
-      const auto at = [&](const char* column, Moment moment) {
-        return text_of(results.summary(data, method, column, moment));
-      };
-      rows.push_back({results.label(method), at("main.test_nll", Moment::best),
-                      at("main.test_nll", Moment::last), mean_text(runs, "main.test_nll"),
-                      at("proxy.test_nll", Moment::best), at("proxy.test_nll", Moment::last),
-                      mean_text(runs, "proxy.test_nll")});
-      curves.lines.push_back(
-          mean_line(results, data, method, "main.test_nll", results.label(method), color++));
-    }
-    if (rows.empty()) continue;
-    double low = std::numeric_limits<double>::infinity();
-    for (const auto& line : curves.lines) {
-      for (const double y : line.y) low = std::min(low, y);
-    }
-    curves.y_min = low - 0.1;
-    curves.y_max = low + 2;
-    section.page().table({"setting", "main best", "main last", "main spikes", "proxy best",
-                          "proxy last", "proxy spikes"},
-                         rows,
-                         {.caption = "Test NLL on " + data + ", one setting changed at a time"});
-    section.figure(
-        data, {{curves}},
-        "Test NLL of the main model on " + data + ", one setting of the paper changed at a time.");
+    for (const MeasuredColumn& quantity : kMeasuredColumns)
+      describe(results, data, quantity, section);
   }
 }
 

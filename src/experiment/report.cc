@@ -22,6 +22,7 @@ Describe describe_of(const std::string& name) {
       {"sbi", describe_sbi},
       {"compute-time", describe_compute_time},
       {"open-points", describe_open_points},
+      {"open-points-sbi", describe_open_points},
   };
   return table.at(name);
 }

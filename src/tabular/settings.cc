@@ -185,6 +185,8 @@ void visit_objective(Options& o, Visit&& visit) {
   visit("zeta.refresh", o.train.zeta.refresh, "steps for which log zeta is kept");
   visit("zeta.share_samples", o.train.zeta.share_samples,
         "use the samples of the reverse KL for zeta too");
+  visit("zeta.normalize_weights", o.train.zeta.normalize_weights,
+        "divide the weights of log zeta's gradient by their mean");
   visit("warm_start", o.train.warm_start, "steps that bring f close to log p first");
   visit("noise", o.train.noise, "mle-noise: standard deviation");
   visit("entropy_weight", o.train.entropy_weight, "mle-entropy");

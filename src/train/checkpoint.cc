@@ -51,8 +51,7 @@ std::string terms(const Multipliers& m) {
 }
 
 template <typename T>
-  requires std::floating_point<T>
-Array to_array(const std::vector<T>& values) {
+requires std::floating_point<T> Array to_array(const std::vector<T>& values) {
   return Array::from<T>({static_cast<std::int64_t>(values.size())}, values);
 }
 
@@ -135,8 +134,9 @@ std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
       {"dual", fmt::format("{:a} {:a} {:a} {:a} {}", o.dual.level_scale, o.dual.level_offset,
                            o.dual.reverse_scale, o.dual.zeta_slack,
                            static_cast<int>(o.dual.reverse_estimator))},
-      {"zeta", fmt::format("{} {} {} {}", o.zeta.samples, o.zeta.samples_per_condition,
-                           o.zeta.refresh, o.zeta.share_samples)},
+      {"zeta",
+       fmt::format("{} {} {} {}{}", o.zeta.samples, o.zeta.samples_per_condition, o.zeta.refresh,
+                   o.zeta.share_samples, o.zeta.normalize_weights ? " normalized" : "")},
       {"warm_start", fmt::format("{}", o.warm_start)},
       {"noise", exact(o.noise)},
       {"entropy_weight", exact(o.entropy_weight)},

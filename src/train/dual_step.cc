@@ -132,16 +132,28 @@ Vector<T> DualStep<T>::add_proxy_sample_scores(const MatrixView<T>& context,
     return proxy_.add_scores(samples_.x, context,
                              Vector<T>::Constant(rows, static_cast<T>(weight)).eval(), gradient);
   }
+  const double log_mean_weight = zeta_.normalize_weights ? measure_log_mean_weight(context) : 0;
   const auto weights = [&](Eigen::Index first, std::span<const T> values, std::span<T> out) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const Eigen::Index row = first + static_cast<Eigen::Index>(i);
-      const double log_zeta = log_zeta_(log_zeta_.size() == 1 ? 0 : row);
+      const double log_zeta = log_zeta_(log_zeta_.size() == 1 ? 0 : row) + log_mean_weight;
       out[i] = static_cast<T>(proxy_sample_weight(static_cast<double>(samples_.log_prob(row)),
                                                   static_cast<double>(values[i]), log_zeta,
                                                   multipliers, settings_, rows));
     }
   };
   return proxy_.add_scores(samples_.x, context, WeightFunction<T>(weights), gradient);
+}
+
+// The samples' weights exp(f - log p) / zeta have the mean 1 if zeta is exact. From few samples of
+// their own 1 / zeta is too large on average, and by as much the gradient lowers f everywhere.
+template <typename T>
+double DualStep<T>::measure_log_mean_weight(const MatrixView<T>& context) const {
+  const Vector<double> f = proxy_.log_unnormalized(samples_.x, context).template cast<double>();
+  const Vector<double> log_weights = f - samples_.log_prob.template cast<double>() -
+                                     log_zeta_.replicate(f.size() / log_zeta_.size(), 1);
+  return importance_estimate({log_weights.data(), static_cast<std::size_t>(log_weights.size())})
+      .log_zeta;
 }
 
 template class DualStep<float>;

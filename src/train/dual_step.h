@@ -43,6 +43,7 @@ class DualStep {
                                   const GivenNoise<T>* noise);
   Vector<T> add_proxy_sample_scores(const MatrixView<T>& context, const Multipliers& multipliers,
                                     std::span<T> gradient);
+  double measure_log_mean_weight(const MatrixView<T>& context) const;
 
   const Density<T>& main_;
   UnnormalizedDensity<T>& proxy_;

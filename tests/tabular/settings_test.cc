@@ -37,6 +37,7 @@ FitOptions other_options() {
   options.train.method = Method::mle_entropy;
   options.train.learning_rate.main = 1.0 / 3;
   options.train.zeta.share_samples = true;
+  options.train.zeta.normalize_weights = true;
   options.flow.hidden = {3};
   options.flow.order = FeatureOrder::random;
   options.train.multiplier_optimizer = MultiplierOptimizer::exact;

@@ -78,15 +78,17 @@ TEST(Zeta, ComesFromItsOwnSamplesOrFromThoseOfTheReverseTerm) {
             expected(kRows, kReverseSamples));
 }
 
-// With shared samples the gradient with respect to the offset is (upper - lower) zeta, whatever the
-// samples: all else cancels.
-TEST(Zeta, OfSharedSamplesLeavesTheOffsetToItsConstraints) {
+// With shared samples, or with weights of mean 1, the gradient with respect to the offset is
+// (upper - lower) zeta, whatever the samples: all else cancels.
+class ZetaOffset : public ::testing::TestWithParam<ZetaOptions> {};
+
+TEST_P(ZetaOffset, IsLeftToTheConstraints) {
   GaussianDensity main(0, 1);
   GaussianEnergy proxy(0.5, 1.5, -1);
   TrainOptions options = options_of(1);
   options.method = Method::weighted;
   options.optimizer.weight_decay = 0;
-  options.zeta.share_samples = true;
+  options.zeta = GetParam();
   options.multipliers = {0.5, 0.7, 0, 0, 0};
   const double before = proxy.parameter(2);
   Trainer<double> trainer(main, &proxy, rows(), options);
@@ -97,6 +99,10 @@ TEST(Zeta, OfSharedSamplesLeavesTheOffsetToItsConstraints) {
   Trainer<double>(main, &proxy, rows(), options).step();
   EXPECT_NEAR(proxy.parameter(2), before - 0.02, 1e-3);
 }
+
+INSTANTIATE_TEST_SUITE_P(Options, ZetaOffset,
+                         ::testing::Values(ZetaOptions{.share_samples = true},
+                                           ZetaOptions{.samples = 20, .normalize_weights = true}));
 
 // Conditions with very different zeta: the weights' unevenness is that inside the conditions.
 TEST(Zeta, OfConditionsIsEstimatedForEachOne) {

@@ -56,6 +56,7 @@ struct ZetaOptions {
   Eigen::Index samples_per_condition = 10;  // M of a conditional model
   std::int64_t refresh = 1;                 // log zeta is kept for so many iterations
   bool share_samples = false;               // one set of samples for the reverse KL and for zeta
+  bool normalize_weights = false;           // of zeta's gradient, so that their mean is 1
 };
 
 struct ValidationOptions {
