@@ -51,7 +51,8 @@ std::string terms(const Multipliers& m) {
 }
 
 template <typename T>
-requires std::floating_point<T> Array to_array(const std::vector<T>& values) {
+  requires std::floating_point<T>
+Array to_array(const std::vector<T>& values) {
   return Array::from<T>({static_cast<std::int64_t>(values.size())}, values);
 }
 
