@@ -41,7 +41,7 @@ struct MeasuredColumn {
   const char* name;
   double range;  // of the figure, above the lowest value
 };
-constexpr MeasuredColumn kMeasuredColumns[] = {{"test_nll", "test NLL", 2}, {"c2st", "C2ST", 0.5}};
+constexpr MeasuredColumn kMeasuredColumns[] = {{"test_nll", "Test NLL", 2}, {"c2st", "C2ST", 0.5}};
 
 void describe(const Results& results, const std::string& data, const MeasuredColumn& quantity,
               Section& section) {
