@@ -25,8 +25,6 @@ constexpr double kPenalty = 1e-4;  // alpha: half of it times the squared weight
 constexpr double kLeastGain = 1e-4;
 constexpr std::size_t kEpochsWithoutGain = 10;
 
-// Beside the room's other purposes.
-
 std::size_t tiles_of(std::size_t rows) { return (rows + kTileRows - 1) / kTileRows; }
 
 // [tiles][features][64] from scattered rows; places beyond the last row become 0.

@@ -16,7 +16,7 @@ constexpr double kFloor = 1e-6;  // of the variances, in units of the whole tabl
 constexpr int kMeansSteps = 10;
 constexpr int kTrialSteps = 5;  // after which the best start goes on alone
 constexpr int kMostSteps = 200;
-constexpr int kStepsWithoutGain = 5;  // steps without gain on the validation rows
+constexpr int kStepsWithoutGain = 5;  // on the validation rows
 constexpr double kTolerance = 1e-5;   // nats of the mean log density of the training rows
 
 // Position of the first running sum that exceeds the share u of the total.

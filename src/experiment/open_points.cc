@@ -10,11 +10,8 @@
 namespace jeffreys::experiment {
 namespace {
 
-// A point counts as a spike if the main model is so many nats above what it had reached before.
-constexpr double kSpike = 0.3;
-
-// Share of points in the second half of a run that are spikes.
-double spike_share(const RunResult& run, const std::string& column) {
+// Share of points in the second half of a run that are so far above what it had reached before.
+double spike_share(const RunResult& run, const std::string& column, double spike) {
   const std::vector<double> values = run.curve.column(column);
   double reached = std::numeric_limits<double>::infinity();
   int spikes = 0;
@@ -22,17 +19,18 @@ double spike_share(const RunResult& run, const std::string& column) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (run.curve.iteration[i] * 2 > run.curve.iteration.back()) {
       ++points;
-      if (!(values[i] < reached + kSpike)) ++spikes;
+      if (!(values[i] < reached + spike)) ++spikes;
     }
     if (std::isfinite(values[i])) reached = std::min(reached, values[i]);
   }
   return points > 0 ? static_cast<double>(spikes) / points : 0;
 }
 
-std::string mean_text(const std::vector<const RunResult*>& runs, const std::string& column) {
+std::string mean_text(const std::vector<const RunResult*>& runs, const std::string& column,
+                      double spike) {
   if (runs.front()->curve.column(column).empty()) return "";
   double sum = 0;
-  for (const RunResult* run : runs) sum += spike_share(*run, column);
+  for (const RunResult* run : runs) sum += spike_share(*run, column, spike);
   return fmt::format("{:.0f} %", 100 * sum / static_cast<double>(runs.size()));
 }
 
@@ -40,8 +38,10 @@ struct MeasuredColumn {
   const char* column;  // of main. and proxy.
   const char* name;
   double range;  // of the figure, above the lowest value
+  double spike;
 };
-constexpr MeasuredColumn kMeasuredColumns[] = {{"test_nll", "Test NLL", 2}, {"c2st", "C2ST", 0.5}};
+constexpr MeasuredColumn kMeasuredColumns[] = {{"test_nll", "Test NLL", 2, 0.3},
+                                               {"c2st", "C2ST", 0.35, 0.05}};
 
 void describe(const Results& results, const std::string& data, const MeasuredColumn& quantity,
               Section& section) {
@@ -59,8 +59,8 @@ void describe(const Results& results, const std::string& data, const MeasuredCol
       return text_of(results.summary(data, method, column, moment));
     };
     rows.push_back({results.label(method), at(main, Moment::best), at(main, Moment::last),
-                    mean_text(runs, main), at(proxy, Moment::best), at(proxy, Moment::last),
-                    mean_text(runs, proxy)});
+                    mean_text(runs, main, quantity.spike), at(proxy, Moment::best),
+                    at(proxy, Moment::last), mean_text(runs, proxy, quantity.spike)});
     curves.lines.push_back(mean_line(results, data, method, main, results.label(method), color++));
   }
   if (rows.empty()) return;
@@ -74,7 +74,9 @@ void describe(const Results& results, const std::string& data, const MeasuredCol
       {"setting", "main best", "main last", "main spikes", "proxy best", "proxy last",
        "proxy spikes"},
       rows,
-      {.caption = fmt::format("{} on {}, one setting changed at a time", quantity.name, data)});
+      {.caption = fmt::format("{} on {}, one setting changed at a time; a spike is a point of the "
+                              "second half of training that is {} above the lowest before it",
+                              quantity.name, data, quantity.spike)});
   section.figure(&quantity == kMeasuredColumns ? data : data + "-" + quantity.column, {{curves}},
                  fmt::format("{} of the main model on {}, one setting of the paper changed at a "
                              "time.",
@@ -88,10 +90,6 @@ void describe_open_points(const Results& results, Section& section) {
     section.page().notice("No runs yet.");
     return;
   }
-  section.page().paragraph(fmt::format(
-      "A spike is a point of the second half of training where the value is {} above the lowest "
-      "before it.",
-      kSpike));
   for (const std::string& data : results.data()) {
     for (const MeasuredColumn& quantity : kMeasuredColumns)
       describe(results, data, quantity, section);
