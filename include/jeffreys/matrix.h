@@ -3,6 +3,12 @@
 
 #include <Eigen/Core>
 
+// A matrix allocated on one side of the interface may be freed on the other, and how Eigen does
+// both follows the compiler's flags. The CMake package defines these for its callers.
+static_assert(EIGEN_MAX_ALIGN_BYTES == 16 && EIGEN_MALLOC_ALREADY_ALIGNED == 1,
+              "compile what includes jeffreys as the library is: with -DEIGEN_MAX_ALIGN_BYTES=16 "
+              "-DEIGEN_MALLOC_ALREADY_ALIGNED=1");
+
 namespace jeffreys {
 
 template <typename T>
