@@ -92,6 +92,7 @@ void quick(FitOptions& o) {
 void thorough(FitOptions& o) {
   o.train.iterations *= 5;
   o.train.validation.patience *= 3;
+  o.train.validation.relative_patience *= 3;
 }
 
 constexpr NamedPreset kPresets[] = {
@@ -132,6 +133,7 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size
   o.train.schedule.kind = Schedule::cosine;
   o.train.dual.reverse_estimator = ReverseEstimator::leave_one_out;
   o.train.validation.patience = few ? 4000 : 3000;
+  o.train.validation.relative_patience = 2;
   return o;
 }
 

@@ -160,6 +160,8 @@ void visit_training(Options& o, Visit&& visit) {
   visit("validation.every", o.train.validation.every, "steps between evaluations");
   visit("validation.patience", o.train.validation.patience,
         "steps without improvement that end training; 0: never");
+  visit("validation.relative_patience", o.train.validation.relative_patience,
+        "the same in steps that the best took, at least 1000; 0: no");
   visit("validation.zeta_samples", o.train.validation.zeta_samples,
         "samples for the NLL of an energy proxy");
   visit("time_limit", o.train.time_limit, "seconds; 0: none");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -26,6 +27,13 @@ void below_one(const char* name, double value) {
 }
 
 }  // namespace
+
+std::int64_t ValidationOptions::patience_after(std::int64_t best) const {
+  constexpr double kLeast = 1000;
+  const auto most = static_cast<double>(patience);
+  const double relative = std::max(kLeast, relative_patience * static_cast<double>(best));
+  return relative_patience > 0 && relative < most ? static_cast<std::int64_t>(relative) : patience;
+}
 
 void TrainOptions::validate() const {
   at_least("iterations", iterations, 1);
@@ -57,6 +65,7 @@ void TrainOptions::validate() const {
   not_negative("entropy_weight", entropy_weight);
   at_least("validation.every", validation.every, 1);
   at_least("validation.patience", validation.patience, 0);
+  not_negative("validation.relative_patience", validation.relative_patience);
   at_least("validation.zeta_samples", validation.zeta_samples, 1);
   not_negative("checkpoint.seconds", checkpoint.seconds);
   not_negative("time_limit", time_limit);

@@ -246,9 +246,9 @@ template <typename T>
 std::optional<StopReason> TrainingRun<T>::reason_to_stop(TrainObserver& observer) const {
   if (skipped_in_a_row_ >= options_.max_skipped) return StopReason::diverged;
   if (iteration_ >= options_.iterations) return StopReason::finished;
-  if (has_validation() && options_.validation.patience > 0 &&
-      iteration_ - selection_.last_improvement() >= options_.validation.patience) {
-    return StopReason::patience;
+  if (has_validation() && options_.validation.patience > 0) {
+    const std::int64_t best = selection_.last_improvement();
+    if (iteration_ - best >= options_.validation.patience_after(best)) return StopReason::patience;
   }
   if (options_.time_limit > 0 && result_.seconds >= options_.time_limit) {
     return StopReason::time_limit;

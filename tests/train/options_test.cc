@@ -67,6 +67,7 @@ TEST(TrainOptions, RefuseEachBadFieldByName) {
       {"entropy_weight", [](auto& o) { o.entropy_weight = -0.1; }},
       {"validation.every", [](auto& o) { o.validation.every = 0; }},
       {"validation.patience", [](auto& o) { o.validation.patience = -1; }},
+      {"validation.relative_patience", [](auto& o) { o.validation.relative_patience = kNan; }},
       {"validation.zeta_samples", [](auto& o) { o.validation.zeta_samples = 0; }},
       {"checkpoint.seconds", [](auto& o) { o.checkpoint.seconds = -1; }},
       {"time_limit", [](auto& o) { o.time_limit = kNan; }},

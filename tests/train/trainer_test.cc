@@ -168,6 +168,26 @@ TEST(Stopping, PatienceCountsFromTheLastImprovement) {
   EXPECT_EQ(nll_of(main, moving_target().validation_x), result.main.nll);
 }
 
+TEST(Stopping, PatienceMayBeRelativeToWhatTheBestTook) {
+  ValidationOptions validation{.patience = 4000, .relative_patience = 2};
+  EXPECT_EQ(validation.patience_after(0), 1000);
+  EXPECT_EQ(validation.patience_after(500), 1000);
+  EXPECT_EQ(validation.patience_after(501), 1002);
+  EXPECT_EQ(validation.patience_after(3000), 4000);
+  validation.patience = 40;
+  EXPECT_EQ(validation.patience_after(3000), 40);
+  validation.relative_patience = 0;
+  EXPECT_EQ(validation.patience_after(0), 40);
+
+  GaussianDensity main(0, 1);
+  TrainOptions options = options_of(Method::mle, 5000);
+  options.validation.patience = 4000;
+  options.validation.relative_patience = 2;
+  const TrainResult result = Trainer<double>(main, nullptr, moving_target(), options).run();
+  EXPECT_EQ(result.stop_reason, StopReason::patience);
+  EXPECT_EQ(result.iterations, result.main.iteration + 1000);
+}
+
 TEST(Stopping, AtTheTimeLimit) {
   GaussianDensity main(0, 1);
   TrainOptions options = options_of(Method::mle, 1000);

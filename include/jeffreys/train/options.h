@@ -60,9 +60,15 @@ struct ZetaOptions {
 };
 
 struct ValidationOptions {
-  std::int64_t every = 25;           // iterations
-  std::int64_t patience = 0;         // stop after so many iterations without improvement; 0: never
+  std::int64_t every = 25;    // iterations
+  std::int64_t patience = 0;  // stop after so many iterations without improvement; 0: never
+  // Stop earlier: after so many times the iterations that the best state took, but not before
+  // 1,000 without improvement; 0: no.
+  double relative_patience = 0;
   Eigen::Index zeta_samples = 2000;  // for the NLL of an energy proxy
+
+  // Iterations without improvement that end training if the best state is that of iteration `best`.
+  [[nodiscard]] std::int64_t patience_after(std::int64_t best) const;
 };
 
 struct CheckpointOptions {
