@@ -30,6 +30,7 @@ void finish_fit(const RunInfo& info, const PreparedTable& table, const FitOption
   }
 
   record["threads"] = info.threads;
+  record.update(info.more);
   const std::string text = record.dump(2) + "\n";
   storage::write_file_atomically(info.model.string() + ".run.json", std::as_bytes(std::span(text)));
   if (globals.json) {

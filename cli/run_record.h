@@ -16,6 +16,7 @@ struct RunInfo {
   std::size_t threads = 1;
   // Writes the model file; empty: the density itself.
   std::function<void(const PreparedTable&, const TabularDensity<float>&)> save = {};
+  Json more = Json::object();  // for the record: where the table came from
 };
 
 // Writes both files, prints the summary (or its JSON), and sets the exit code of a diverged fit.

@@ -49,6 +49,9 @@ void add_simulator_options(CLI::App& command, SimulatorArguments& a);
                                          const std::filesystem::path& journal,
                                          const Globals& globals);
 
+// How many rows were simulated, and how many failed in which way.
+[[nodiscard]] Json report_json(const SimulateReport& report);
+
 // NAME=NUMBER,... of an option, each name once. UsageError for anything else.
 [[nodiscard]] std::map<std::string, double> read_assignments(const std::string& option,
                                                              const std::vector<std::string>& items);

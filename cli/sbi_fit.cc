@@ -99,9 +99,9 @@ void require_sense(const SbiFitArguments& a) {
   require_other_file(a.model, {a.pairs, a.simulator.prior, a.training->config});
 }
 
-// Nothing if it was interrupted.
+// Nothing if it was interrupted. Tells `record` what became of the simulations.
 std::optional<Table> simulated_table(SbiFitArguments& a, const std::string& file,
-                                     const Globals& globals) {
+                                     const Globals& globals, Json& record) {
   a.simulator.seed = a.training->seed;
   Simulations simulations = simulate_pairs(a.simulator, file + ".journal", globals);
   if (simulations.report.stopped) {
@@ -110,6 +110,7 @@ std::optional<Table> simulated_table(SbiFitArguments& a, const std::string& file
                              simulations.report.requested, file));
     return {};
   }
+  record["simulations"] = report_json(simulations.report);
   simulations.table.source = file;
   write_table(file, simulations.table);
   say(globals, fmt::format("{} pairs: {}", simulations.report.finished, file));
@@ -125,8 +126,9 @@ void run_fit(SbiFitArguments& a, Globals& globals) {
   }
   require_writable(a.model);
   const std::string source = a.simulator.given() ? a.model + ".pairs.csv" : a.pairs;
+  Json record = Json::object();
   const std::optional<Table> table =
-      a.simulator.given() ? simulated_table(a, source, globals) : read_table(a.pairs);
+      a.simulator.given() ? simulated_table(a, source, globals, record) : read_table(a.pairs);
   if (!table) {
     globals.exit_code = ExitCode::failed;
     return;
@@ -146,7 +148,8 @@ void run_fit(SbiFitArguments& a, Globals& globals) {
                 .columns = pair_schema(*table, columns, prior, support),
                 .model = a.model,
                 .defaults = defaults,
-                .save = save},
+                .save = save,
+                .more = record},
                *a.training, globals);
 }
 

@@ -61,16 +61,6 @@ void say_report(const SimulateReport& report, const std::filesystem::path& journ
   }
 }
 
-Json report_json(const SimulateReport& report) {
-  Json failures = Json::object();
-  for (const auto& [kind, count] : report.failures) {
-    failures[std::string(name_of(kind))] = {{"rows", count.rows}, {"first", count.first_message}};
-  }
-  return {{"requested", report.requested}, {"simulated", report.finished},
-          {"resumed", report.resumed},     {"failed", report.failed()},
-          {"failures", failures},          {"seconds", report.seconds}};
-}
-
 void run_simulate(const SbiSimulateArguments& a, Globals& globals) {
   if (a.simulator.rows < 1) throw UsageError("sbi simulate: how many? For example: -n 1000");
   if (a.output.empty() || a.output == "-") {
@@ -118,6 +108,16 @@ void remove_if_empty(const std::filesystem::path& journal) {
 }
 
 }  // namespace
+
+Json report_json(const SimulateReport& report) {
+  Json failures = Json::object();
+  for (const auto& [kind, count] : report.failures) {
+    failures[std::string(name_of(kind))] = {{"rows", count.rows}, {"first", count.first_message}};
+  }
+  return {{"requested", report.requested}, {"simulated", report.finished},
+          {"resumed", report.resumed},     {"failed", report.failed()},
+          {"failures", failures},          {"seconds", report.seconds}};
+}
 
 void add_simulator_options(CLI::App& command, SimulatorArguments& a) {
   command.add_option("--simulator", a.command,
@@ -169,8 +169,8 @@ Simulations run_simulator(const SimulatorArguments& a, const Prior& prior,
       .parameter_names = prior.names(),
       .outcome_names = outcome_names,
       .journal = journal,
-      .identity = fmt::format("{}{}\n{}", a.task.empty() ? "" : "task ",
-                              a.task.empty() ? a.command : a.task, prior.to_json())};
+      .identity = {{"simulator", a.task.empty() ? a.command : "task " + a.task},
+                   {"prior", fmt::format("{}", fmt::join(prior.describe(), "; "))}}};
   const StopOnSignal signals;
   Simulations simulations = [&] {
     SimulateProgressLine progress(globals);

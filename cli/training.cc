@@ -127,9 +127,12 @@ void run_training(const TrainingTask& task, const TrainingArguments& a, Globals&
     globals.exit_code = ExitCode::failed;
     return;
   }
-  finish_fit(
-      {.source = task.source, .model = task.model, .threads = a.thread_count(), .save = task.save},
-      prepared, options, defaults, result, globals);
+  finish_fit({.source = task.source,
+              .model = task.model,
+              .threads = a.thread_count(),
+              .save = task.save,
+              .more = task.more},
+             prepared, options, defaults, result, globals);
   std::filesystem::remove(checkpoint);
 }
 

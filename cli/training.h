@@ -38,6 +38,7 @@ struct TrainingTask {
   std::function<FitOptions(const PreparedTable&, ProxyKind)> defaults;
   // Writes the model file; empty: the density itself.
   std::function<void(const PreparedTable&, const TabularDensity<float>&)> save = {};
+  Json more = Json::object();  // for the record: where the table came from
 };
 
 // Fails now rather than after an hour of training.

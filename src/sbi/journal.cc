@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,7 +138,7 @@ JournalHeader JournalReader::read_header() {
     return {json.at("parameters").get<std::vector<std::string>>(),
             json.at("outcomes").get<std::vector<std::string>>(),
             json.at("seed").get<std::uint64_t>(), json.at("rows_per_call").get<std::int64_t>(),
-            json.at("identity").get<std::string>()};
+            json.at("identity").get<std::map<std::string, std::string>>()};
   } catch (const Json::exception&) {
     damaged("the second line does not tell what it holds");
   }
@@ -217,16 +218,23 @@ std::vector<FinishedCall> JournalReader::read_calls(const JournalHeader& header)
   return calls;
 }
 
+// A command or a prior may be long.
+std::string shown(const std::string& value) { return storage::quote(value); }
+std::string shown(const std::vector<std::string>& values) {
+  return storage::quote(fmt::format("{}", fmt::join(values, ", ")));
+}
+template <typename Number>
+std::string shown(Number value) {
+  return fmt::to_string(value);
+}
+
 template <typename T>
-void require_same(const std::filesystem::path& path, const char* what, const T& found,
+void require_same(const std::filesystem::path& path, std::string_view what, const T& found,
                   const T& expected) {
   if (found == expected) return;
-  const auto show = [](const T& value) {
-    return storage::quote(Json(value).dump(-1, ' ', true, Json::error_handler_t::replace));
-  };
   throw InputError(path.string(), fmt::format("holds simulations with another {}: {} instead of "
                                               "{}; {}",
-                                              what, show(found), show(expected), kAdvice));
+                                              what, shown(found), shown(expected), kAdvice));
 }
 
 std::string read_all(const std::filesystem::path& path, int descriptor) {
@@ -290,7 +298,10 @@ void Journal::require_same_header(const JournalHeader& found) const {
   }
   require_same(path_, "seed", found.seed, expected.seed);
   require_same(path_, "number of rows for each call", found.rows_per_call, expected.rows_per_call);
-  require_same(path_, "prior or simulator", found.identity, expected.identity);
+  for (const auto& [what, value] : expected.identity) {
+    const auto was = found.identity.find(what);
+    require_same(path_, what, was == found.identity.end() ? "unknown" : was->second, value);
+  }
 }
 
 void Journal::read() {

@@ -2,7 +2,7 @@
 // is not numbers; a row that failed has no outcomes, and the reason in the last cell:
 //
 //   # jeffreys simulations
-//   # {"format":1,"identity":"...","outcomes":["x1"],"parameters":["a","b"],...}
+//   # {"format":1,"identity":{"prior":"..."},"outcomes":["x1"],"parameters":["a","b"],...}
 //   0,0.25,1.5,-0.3,
 //   1,0.75,2,,"timed_out: took more than 60 s"
 //   # end of rows 0 to 1
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +29,7 @@ struct JournalHeader {
   std::vector<std::string> outcome_names;  // empty while unknown
   std::uint64_t seed = 0;
   std::int64_t rows_per_call = 0;
-  std::string identity;
+  std::map<std::string, std::string> identity;
 };
 
 // One process at a time holds a journal. Whatever is wrong with the file throws InputError.

@@ -17,7 +17,10 @@
 namespace jeffreys {
 namespace {
 
-constexpr Eigen::Index kHopeless = 20;  // rows that fail alone before the others are not tried
+// Rows that fail alone, one and all, before the others are not tried. Fewer where each takes all
+// the time that a call may: a simulator that hangs would cost many minutes a batch.
+constexpr Eigen::Index kHopeless = 20;
+constexpr Eigen::Index kHopelessTimeouts = 3;
 
 constexpr std::array<std::pair<FailureKind, std::string_view>, 6> kKinds{{
     {FailureKind::failed, "failed"},
@@ -178,7 +181,8 @@ SimulatedBatch Simulator::simulate(const MatrixView<double>& parameters, std::ui
   for (Eigen::Index row = 0; row < rows; ++row) {
     if (assembly.settled(row)) continue;
     if (stop.stop_requested()) last = {.reason = FailureKind::stopped, .message = "stopped"};
-    if (rows > 1 && last.reason != FailureKind::stopped && (hope || tried < kHopeless)) {
+    const Eigen::Index most = last.reason == FailureKind::timed_out ? kHopelessTimeouts : kHopeless;
+    if (rows > 1 && last.reason != FailureKind::stopped && (hope || tried < most)) {
       last = call(parameters.middleRows(row, 1), seed, first_row + static_cast<std::uint64_t>(row),
                   stop);
       assembly.keep(row, last);

@@ -128,6 +128,23 @@ TEST_F(SbiFit, OfATableTakesTheNamedColumnsAndSpeaksJson) {
               StartsWith("a,b\n"));
 }
 
+TEST_F(SbiFit, OfASimulatorTellsInTheRecordWhatFailed) {
+  script("gaps.sh", "./simulate.sh | sed '2s/.*/nan,nan/'");
+  const auto json = good(fit_simulator("./gaps.sh", "10", {"--json", "-q"})).json();
+  const auto simulations = json.at("simulations");
+  EXPECT_EQ(simulations.at("simulated"), 80);
+  EXPECT_EQ(simulations.at("failed"), 20);
+  EXPECT_EQ(simulations.at("failures").at("not_finite").at("rows"), 20);
+  EXPECT_EQ(nlohmann::json::parse(bytes("s.model.run.json")).at("simulations"), simulations);
+}
+
+TEST_F(SbiFit, RefusesTheJournalOfAnotherSimulator) {
+  good(fit_simulator("./simulate.sh", "10"));
+  script("other.sh", "exec ./simulate.sh");
+  EXPECT_THAT(refusal(kBadInput, fit_simulator("./other.sh", "10")),
+              HasSubstr(R"(another simulator: "./simulate.sh" instead of "./other.sh")"));
+}
+
 TEST_F(SbiFit, OfASimulatorGoesOnAfterASignalWhileSimulating) {
   script("slow.sh", "sleep 0.02; exec ./simulate.sh");
   const Arguments fit = fit_simulator("./slow.sh", "10");

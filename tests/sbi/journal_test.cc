@@ -191,7 +191,7 @@ TEST_F(JournalFile, AJournalOfSomethingElseIsRefused) {
   simulate(*make_sums(), draw, with_journal(10, 5));
   SimulateOptions other = with_journal(10, 5);
   other.seed = 4;
-  EXPECT_THAT(refused(other), HasSubstr("another seed: \"3\" instead of \"4\""));
+  EXPECT_THAT(refused(other), HasSubstr("another seed: 3 instead of 4;"));
   other = with_journal(10, 5);
   other.parameter_names = {"a", "c"};
   EXPECT_THAT(refused(other), HasSubstr("another parameters' names"));
@@ -199,9 +199,13 @@ TEST_F(JournalFile, AJournalOfSomethingElseIsRefused) {
   other.outcome_names = {"x1", "y"};
   EXPECT_THAT(refused(other), HasSubstr("another outcomes' names"));
   other = with_journal(10, 5);
-  other.identity = "another prior";
-  EXPECT_THAT(refused(other), AllOf(HasSubstr("another prior or simulator"),
-                                    HasSubstr("prior and command"), HasSubstr("delete")));
+  other.identity["prior"] = "normal";
+  EXPECT_THAT(refused(other), HasSubstr(R"(another prior: "uniform" instead of "normal"; give)"));
+  other = with_journal(10, 5);
+  other.identity["simulator"] = "./growth.sh";
+  EXPECT_THAT(refused(other),
+              AllOf(HasSubstr(R"(another simulator: "./decay.sh" instead of "./growth.sh")"),
+                    HasSubstr("delete")));
   EXPECT_THAT(refused(with_journal(10, 4)), HasSubstr("rows for each call"));
 }
 

@@ -213,6 +213,13 @@ TEST(CommandSimulator, GivesUpOnABatchWithoutHope) {
   EXPECT_THAT(batch.failures, Each(Field(&Failure::message, HasSubstr("out of order"))));
 }
 
+TEST(CommandSimulator, GivesUpSoonOnABatchThatHangs) {
+  const SimulatedBatch batch = run("sleep 100", numbers(50), 0.2);
+  EXPECT_EQ(batch.calls, 4);
+  EXPECT_THAT(batch.failures, SizeIs(50));
+  EXPECT_THAT(batch.failures, Each(Field(&Failure::kind, FailureKind::timed_out)));
+}
+
 TEST(CommandSimulator, AHangingRowCostsItselfAlone) {
   const SimulatedBatch batch =
       run("while read n; do [ $n = 2 ] && sleep 100; echo $n; done", numbers(5), 1);

@@ -27,7 +27,7 @@ inline SimulateOptions options(std::int64_t rows, std::int64_t rows_per_call) {
           .rows_per_call = rows_per_call,
           .seed = 3,
           .parameter_names = {"a", "b"},
-          .identity = "prior and command"};
+          .identity = {{"prior", "uniform"}, {"simulator", "./decay.sh"}}};
 }
 
 // Outcomes are the sum and, to tell seeds apart, the seed; every row with a % 10 == 4 fails.

@@ -22,9 +22,9 @@ struct SimulateOptions {
   std::vector<std::string> parameter_names = {};
   std::vector<std::string> outcome_names = {};  // empty: x1, x2, ...
   std::filesystem::path journal = {};           // empty: none
-  // Whatever else has to be the same for a journal to be continued, such as the prior's text and
-  // the simulator's command.
-  std::string identity = {};
+  // Whatever else has to be the same for a journal to be continued, by name: the text of the
+  // "prior", the command of the "simulator".
+  std::map<std::string, std::string> identity = {};
 
   // Throws std::invalid_argument for numbers below 1 and for names that are missing, empty or not
   // different.

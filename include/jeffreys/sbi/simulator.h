@@ -53,10 +53,11 @@ class Simulator {
   // the row's number alone if it can, and then any split into batches gives the same outcomes.
   //
   // First all rows are one call. Rows that it failed to deliver are tried again once, each in a
-  // call of its own; when the first 20 of these fail one and all, the others are not tried. Rows
-  // that are not finite, and garbage in a call with one line for each row, are not tried again.
-  // Several threads may call at the same time. Throws InputError where no row can succeed: the
-  // command does not exist. Throws std::invalid_argument for parameters that are not finite.
+  // call of its own; when the first 20 of these fail one and all (or 3, where the time was over),
+  // the others are not tried. Rows that are not finite, and garbage in a call with one line for
+  // each row, are not tried again. Several threads may call at the same time. Throws InputError
+  // where no row can succeed: the command does not exist. Throws std::invalid_argument for
+  // parameters that are not finite.
   SimulatedBatch simulate(const MatrixView<double>& parameters, std::uint64_t seed,
                           std::uint64_t first_row = 0, std::stop_token stop = {}) const;
 
