@@ -69,6 +69,9 @@ std::vector<Case> cases() {
       residual_case("2NoBlocks", {.features = 2, .hidden = 10, .blocks = 0}),
       residual_case("3", {.features = 3, .hidden = 17, .blocks = 2}),
       residual_case("5", {.features = 5, .hidden = 24, .blocks = 3, .temperature = 7.0}),
+      // Wide enough that both tiles go through a layer together.
+      residual_case("2Wide", {.features = 2, .hidden = 262, .blocks = 1}),
+      film_case("Wide", {.features = 2, .context_features = 2, .hidden = 257, .blocks = 1}),
       film_case("1Layer", {.features = 2, .context_features = 2, .hidden = 12, .film_layers = 1}),
       film_case("2Layers", {.features = 3,
                             .context_features = 1,

@@ -9,7 +9,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jeffreys/storage/safetensors.h"
@@ -161,6 +163,29 @@ TEST_F(WganFile, AGeneratorThatIsNotFiniteLeavesTheCriticAsItWas) {
 }
 
 // The resumed run's models begin with other weights: all that counts is in the file.
+// After one step the second moments are (1 - beta2) times the squares of the clipped gradient.
+TEST_F(WganFile, EachGradientIsClippedToTheLimit) {
+  WganOptions options = quick_options();
+  options.critic_steps = 1;
+  for (const double limit : {1e-3, 0.0}) {
+    options.clip_norm = limit;
+    SmallWgan<double> wgan(options);
+    const WganRecord record = wgan.trainer.step();
+    wgan.trainer.save(path("state"));
+    storage::TensorFile file = storage::read_safetensors(path("state"));
+    for (const auto& [name, norm] :
+         {std::pair("generator.second_moment", record.generator_gradient_norm),
+          std::pair("critic.second_moment", record.critic_gradient_norm)}) {
+      const std::vector<double> moments = file.tensors.at(name).values<double>();
+      const double squares = std::reduce(moments.begin(), moments.end()) / (1 - options.beta2);
+      // As torch.nn.utils.clip_grad_norm_ has it.
+      const double expected = limit > 0 ? limit * norm / (norm + 1e-6) : norm;
+      EXPECT_GT(norm, 1e-3) << name;
+      EXPECT_NEAR(std::sqrt(squares), expected, 1e-10 * expected) << name;
+    }
+  }
+}
+
 TEST_F(WganFile, ResumeGoesOnBitForBit) {
   for (const Eigen::Index batch : {0, 16}) {
     SCOPED_TRACE(batch);
