@@ -42,14 +42,14 @@ std::string model_text(const UnnormalizedDensity<T>& model) {
 
 // Calls visit(name, buffer) for each buffer of a state.
 template <typename State, typename Visit>
-void visit_buffers(State& state, Visit&& visit) {
+void visit_wgan(State& state, Visit&& visit) {
   visit("generator.parameters", state.generator);
-  visit("generator.first_moment", state.generator_moments.first);
-  visit("generator.second_moment", state.generator_moments.second);
+  visit("generator.first_moment", state.generator_update.first_moment);
+  visit("generator.second_moment", state.generator_update.second_moment);
   visit("critic.parameters", state.critic);
   visit("critic.spectral_vectors", state.spectral_vectors);
-  visit("critic.first_moment", state.critic_moments.first);
-  visit("critic.second_moment", state.critic_moments.second);
+  visit("critic.first_moment", state.critic_update.first_moment);
+  visit("critic.second_moment", state.critic_update.second_moment);
 }
 
 template <typename T>
@@ -102,11 +102,11 @@ void WganRun<T>::save(const std::filesystem::path& path) const {
   const WganState<T> state = take_state();
   TensorFile file{.metadata = fingerprint(), .tensors = {}};
   file.metadata.emplace(kVersionKey, kVersion);
-  visit_buffers(state, [&](const char* name, const std::vector<T>& values) {
+  visit_wgan(state, [&](const char* name, const std::vector<T>& values) {
     file.tensors[name] = Array::from<T>({static_cast<std::int64_t>(values.size())}, values);
   });
-  const std::vector<std::int64_t> counters = {iteration_, state.generator_moments.steps,
-                                              state.critic_moments.steps, skipped_in_a_row_};
+  const std::vector<std::int64_t> counters = {iteration_, state.generator_update.steps,
+                                              state.critic_update.steps, skipped_in_a_row_};
   file.tensors[kCounters] = Array::from<std::int64_t>({kCounterCount}, counters);
   storage::write_safetensors(path, file);
 }
@@ -132,12 +132,12 @@ void WganRun<T>::resume(const std::filesystem::path& path) {
   }
   try {
     WganState<T> state = take_state();
-    visit_buffers(state, [&](const char* name, std::vector<T>& values) {
+    visit_wgan(state, [&](const char* name, std::vector<T>& values) {
       values = read<T>(file, name, values.size());
     });
     const std::vector<std::int64_t> counters = read_counters(file);
-    state.generator_moments.steps = counters[1];
-    state.critic_moments.steps = counters[2];
+    state.generator_update.steps = counters[1];
+    state.critic_update.steps = counters[2];
     restore(state);
     iteration_ = counters[0];
     skipped_in_a_row_ = counters[3];

@@ -32,6 +32,13 @@ void check_fit(const SplineFlow<T>& generator, const ResidualEnergy<T>& critic,
   }
 }
 
+OptimizerOptions optimizer_of(const WganOptions& options) {
+  return {.beta1 = options.beta1,
+          .beta2 = options.beta2,
+          .weight_decay = options.weight_decay,
+          .clip_norm = options.clip_norm};
+}
+
 template <typename T>
 std::vector<T> copy_of(std::span<const T> values) {
   return {values.begin(), values.end()};
@@ -63,8 +70,8 @@ WganRun<T>::WganRun(SplineFlow<T>& generator, ResidualEnergy<T>& critic, Matrix<
       critic_(critic),
       data_((options.validate(), check_fit(generator, critic, data), std::move(data))),
       options_(options),
-      generator_update_(generator, options, options.learning_rate_generator),
-      critic_update_(critic, options, options.learning_rate_critic),
+      generator_update_(generator, optimizer_of(options), 0),
+      critic_update_(critic, optimizer_of(options), 0),
       penalty_(critic),
       path_(generator) {}
 
@@ -119,7 +126,7 @@ bool WganRun<T>::update_critic(const CriticNoise<T>& noise, WganRecord& record) 
   if (!std::isfinite(record.critic_loss) || !std::isfinite(record.critic_gradient_norm)) {
     return false;
   }
-  critic_update_.apply(record.critic_gradient_norm);
+  critic_update_.apply(options_.learning_rate_critic, record.critic_gradient_norm);
   return true;
 }
 
@@ -138,7 +145,7 @@ bool WganRun<T>::update_generator(const Matrix<T>& noise, WganRecord& record) {
   if (!std::isfinite(record.generator_loss) || !std::isfinite(record.generator_gradient_norm)) {
     return false;
   }
-  generator_update_.apply(record.generator_gradient_norm);
+  generator_update_.apply(options_.learning_rate_generator, record.generator_gradient_norm);
   return true;
 }
 
@@ -147,8 +154,8 @@ WganState<T> WganRun<T>::take_state() const {
   return {.generator = copy_of(generator_.parameters()),
           .critic = copy_of(critic_.parameters()),
           .spectral_vectors = copy_of(critic_.spectral_vectors()),
-          .generator_moments = generator_update_.moments(),
-          .critic_moments = critic_update_.moments()};
+          .generator_update = generator_update_.state(),
+          .critic_update = critic_update_.state()};
 }
 
 template <typename T>
@@ -156,8 +163,8 @@ void WganRun<T>::restore(const WganState<T>& state) {
   set_parameters(generator_, state.generator);
   set_parameters(critic_, state.critic);
   critic_.set_spectral_vectors(state.spectral_vectors);
-  generator_update_.set_moments(state.generator_moments);
-  critic_update_.set_moments(state.critic_moments);
+  generator_update_.set_state(state.generator_update);
+  critic_update_.set_state(state.critic_update);
 }
 
 template class WganRun<float>;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "torch/model_optimizer.h"
 #include "torch/wgan_gradients.h"
 #include "torch/wgan_noise.h"
+#include "train/model_update.h"
 
 namespace jeffreys {
 
@@ -18,8 +18,8 @@ struct WganState {
   std::vector<T> generator;
   std::vector<T> critic;
   std::vector<T> spectral_vectors;
-  Moments<T> generator_moments;
-  Moments<T> critic_moments;
+  UpdateState<T> generator_update;
+  UpdateState<T> critic_update;
 };
 
 template <typename T>
@@ -59,8 +59,8 @@ class WganRun {
   WganOptions options_;
   std::int64_t iteration_ = 0;
   std::int64_t skipped_in_a_row_ = 0;
-  ModelOptimizer<T> generator_update_;
-  ModelOptimizer<T> critic_update_;
+  ModelUpdate<T> generator_update_;
+  ModelUpdate<T> critic_update_;
   GradientPenalty<T> penalty_;
   SamplePath<T> path_;
   Samples<T> samples_;

@@ -87,7 +87,7 @@ void put_model(TensorFile& file, const std::string& name, const UnnormalizedDens
   const Snapshot<T> now = take_snapshot(model);
   file.tensors[fmt::format("{}.parameters", name)] = to_array(now.parameters);
   file.tensors[fmt::format("{}.state", name)] = to_array(now.state);
-  ModelUpdate<T>::visit_buffers(update, [&](const char* buffer, const std::vector<T>& values) {
+  visit_buffers(update.state(), [&](const char* buffer, const std::vector<T>& values) {
     file.tensors[fmt::format("{}.{}", name, buffer)] = to_array(values);
   });
 }
@@ -98,10 +98,12 @@ void get_model(const TensorFile& file, const std::string& name, UnnormalizedDens
   Snapshot<T> now = take_snapshot(model);
   read(file, fmt::format("{}.parameters", name), now.parameters, false);
   read(file, fmt::format("{}.state", name), now.state, false);
-  ModelUpdate<T>::visit_buffers(update, [&](const char* buffer, std::vector<T>& values) {
+  UpdateState<T> state = update.state();
+  state.steps = steps;
+  visit_buffers(state, [&](const char* buffer, std::vector<T>& values) {
     read(file, fmt::format("{}.{}", name, buffer), values, false);
   });
-  update.set_steps(steps);
+  update.set_state(std::move(state));
   restore(now, model);
 }
 
@@ -161,8 +163,8 @@ void TrainingRun<T>::save(const std::filesystem::path& path) const {
                       {"skipped_in_a_row", skipped_in_a_row_},
                       {"checkpoints", result_.checkpoints},
                       {"seconds", exact(result_.seconds)},
-                      {"main_steps", main_update_.steps()},
-                      {"proxy_steps", proxy_update_ ? proxy_update_->steps() : 0},
+                      {"main_steps", main_update_.state().steps},
+                      {"proxy_steps", proxy_update_ ? proxy_update_->state().steps : 0},
                       {"multiplier_steps", ascent_.steps()},
                       {"best_main", to_json(selection_.main())},
                       {"best_proxy", to_json(selection_.proxy())}};

@@ -10,6 +10,23 @@
 
 namespace jeffreys {
 
+// What an update changes, besides the model.
+template <typename T>
+struct UpdateState {
+  std::int64_t steps = 0;
+  std::vector<T> first_moment = {};  // empty if beta1 is 0
+  std::vector<T> second_moment = {};
+  std::vector<T> average = {};  // of the weights; empty without averaging
+};
+
+// Calls visit(name, buffer) for each buffer of an UpdateState.
+template <typename State, typename Visit>
+void visit_buffers(State& state, Visit&& visit) {
+  visit("first_moment", state.first_moment);
+  visit("second_moment", state.second_moment);
+  visit("average", state.average);
+}
+
 template <typename T>
 class ModelUpdate {
  public:
@@ -26,17 +43,11 @@ class ModelUpdate {
   void apply(double learning_rate, double norm);
 
   // The averaged weights; empty without averaging.
-  [[nodiscard]] std::span<const T> average() const { return average_; }
+  [[nodiscard]] std::span<const T> average() const { return state_.average; }
 
-  // What a checkpoint has to hold, besides the model: visit(name, vector<T>&).
-  template <typename Self, typename Visit>
-  static void visit_buffers(Self& self, Visit&& visit) {
-    visit("first_moment", self.first_moment_);
-    visit("second_moment", self.second_moment_);
-    visit("average", self.average_);
-  }
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t steps) { steps_ = steps; }
+  // With a state of the same sizes.
+  [[nodiscard]] const UpdateState<T>& state() const { return state_; }
+  void set_state(UpdateState<T> state) { state_ = std::move(state); }
 
  private:
   void add_to_average(std::span<const T> parameters);
@@ -44,11 +55,8 @@ class ModelUpdate {
   UnnormalizedDensity<T>& model_;
   OptimizerOptions options_;
   double averaging_;
-  std::int64_t steps_ = 0;
   std::vector<T> gradient_;
-  std::vector<T> first_moment_;  // empty if beta1 is 0
-  std::vector<T> second_moment_;
-  std::vector<T> average_;
+  UpdateState<T> state_;
 };
 
 extern template class ModelUpdate<float>;
