@@ -118,7 +118,8 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("--ignore", a->ignore, "Columns to leave out")->delimiter(',');
   command->add_option("--bound", a->bounds, "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:")
       ->delimiter(',');
-  add_training_options(*command, a->training);
+  add_training_options(*command, a->training,
+                       "dual (default), mle, mle-noise, mle-entropy, weighted");
   command->add_flag("--settings", a->list_settings, "List all settings and presets, and stop");
   command->add_option("--ties", a->ties, "Repeated values: dequantize (default) or keep");
   command->add_option("--standardize", a->standardize, "On training rows (default) or all");

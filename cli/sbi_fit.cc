@@ -119,6 +119,8 @@ std::optional<Table> simulated_table(SbiFitArguments& a, const std::string& file
 
 void run_fit(SbiFitArguments& a, Globals& globals) {
   require_sense(a);
+  // Who names a proxy wants one.
+  if (!a.training->proxy.empty() && a.training->method.empty()) a.training->method = "dual";
   const Support support = a.support == "rejection" ? Support::rejection : Support::transform;
   const std::optional<Prior> prior = chosen_prior(a.simulator);
   if (support == Support::rejection && !prior) {
@@ -176,7 +178,9 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
       ->add_option("--support", a->support,
                    "How samples stay inside the prior: transform (default) or rejection")
       ->check(CLI::IsMember({"transform", "rejection"}));
-  add_training_options(*command, a->training);
+  add_training_options(*command, a->training,
+                       "mle (default), or dual (default with --proxy), mle-noise, mle-entropy, "
+                       "weighted");
   command->footer(
       "Without a prior it is the posterior under whatever the table's parameters were drawn from.\n"
       "A simulator's pairs are kept in OUTPUT.pairs.csv and its journal: after Ctrl-C the same\n"

@@ -184,7 +184,8 @@ void add_sbi_sample(CLI::App& sbi, Globals& globals) {
       "With several observations a column `observation` counts them. Examples:\n"
       "  jeffreys sbi sample p.model --observed x=0,y=0 -n 1000 -o samples.csv\n"
       "  jeffreys sbi sample p.model --observed-file nights.csv -n 200 -o samples.npz\n"
-      "  jeffreys sbi sample p.model --observed x=0,y=0 --from proxy --sampler langevin");
+      "  jeffreys sbi sample p.model --observed x=0,y=0 --from proxy --sampler langevin\n"
+      "The last one needs a posterior that was fitted with --proxy energy.");
   command->callback([a, &globals] { run_sample(*a, globals); });
 }
 

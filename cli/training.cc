@@ -136,9 +136,9 @@ void run_training(const TrainingTask& task, const TrainingArguments& a, Globals&
   std::filesystem::remove(checkpoint);
 }
 
-void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a) {
-  command.add_option("--method", a->method,
-                     "dual (default), mle, mle-noise, mle-entropy, weighted");
+void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a,
+                          const std::string& methods) {
+  command.add_option("--method", a->method, methods);
   command.add_option("--proxy", a->proxy, "energy or flow");
   command.add_option("--preset", a->preset,
                      "A collection of settings; `jeffreys fit --settings` lists them");

@@ -27,7 +27,9 @@ struct TrainingArguments {
   [[nodiscard]] std::size_t thread_count() const;
 };
 
-void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a);
+// methods: how --method is described.
+void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a,
+                          const std::string& methods);
 
 struct TrainingTask {
   std::string source;  // where the table came from

@@ -98,11 +98,12 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
 FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, std::size_t outcomes,
                                      ProxyKind proxy) {
   FitOptions options = default_fit_options(rows, parameters, outcomes, proxy);
-  // Posteriors are narrow: half the rate of a table's density fits them better.
-  if (proxy == ProxyKind::flow) {
-    options.train.learning_rate.main /= 2;
-    options.train.learning_rate.proxy /= 2;
-  }
+  if (proxy == ProxyKind::energy) return options;
+  // Posteriors are narrow: half the rate of a table's density fits them better. And here the dual
+  // method was as near to exact posteriors as maximum likelihood, in five to eight times the time.
+  options.train.learning_rate.main /= 2;
+  options.train.learning_rate.proxy /= 2;
+  options.train.method = Method::mle;
   return options;
 }
 

@@ -65,10 +65,11 @@ class SbiProgramTest : public ProgramTest {
     return base + more;
   }
 
-  // p.model, of pairs.csv; fitted once for all tests.
+  // p.model, of pairs.csv, with a flow as proxy; fitted once for all tests.
   void make_posterior() const {
     static const std::string fitted = [&] {
-      good(Arguments{"sbi", "fit", "pairs.csv", "--prior", "prior.toml", "-o", "p.model"} +
+      good(Arguments{"sbi", "fit", "pairs.csv", "--prior", "prior.toml", "-o", "p.model",
+                     "--method", "dual"} +
            tiny_posterior());
       return bytes("p.model");
     }();

@@ -128,6 +128,25 @@ TEST_F(SbiFit, OfATableTakesTheNamedColumnsAndSpeaksJson) {
               StartsWith("a,b\n"));
 }
 
+TEST_F(SbiFit, IsByMaximumLikelihoodUnlessAProxyIsNamed) {
+  const auto method = [&](const Arguments& more) {
+    const Arguments fit{"sbi", "fit", "pairs.csv", "--prior", "prior.toml", "-o", "m.model"};
+    const auto json = good(fit + tiny_posterior("10") + Arguments{"--json"} + more).json();
+    return json.at("settings").at("method").at("value").get<std::string>();
+  };
+  const Arguments sample{"sbi", "sample", "m.model", "--observed", "x=0,y=0", "-n", "3"};
+  const Arguments from_proxy = sample + Arguments{"--from", "proxy"};
+  EXPECT_EQ(method({}), "mle");
+  EXPECT_THAT(refusal(kUsage, from_proxy), HasSubstr("proxy"));
+  EXPECT_EQ(method({"--method", "dual"}), "dual");
+  good(from_proxy);
+  EXPECT_EQ(method({"--proxy", "flow"}), "dual");
+  good(from_proxy);
+  EXPECT_EQ(method({"--proxy", "energy", "--set", "energy.hidden=16"}), "dual");
+  good(from_proxy);
+  good(from_proxy + Arguments{"--sampler", "langevin", "--steps", "5"});
+}
+
 TEST_F(SbiFit, OfASimulatorTellsInTheRecordWhatFailed) {
   script("gaps.sh", "./simulate.sh | sed '2s/.*/nan,nan/'");
   const auto json = good(fit_simulator("./gaps.sh", "10", {"--json", "-q"})).json();
@@ -161,7 +180,7 @@ TEST_F(SbiFit, OfASimulatorGoesOnAfterASignalWhileSimulating) {
 
 TEST_F(SbiFit, OfASimulatorGoesOnAfterASignalWhileTraining) {
   const Arguments fit =
-      fit_simulator("./simulate.sh", "300",
+      fit_simulator("./simulate.sh", "20000",
                     {"--set", "validation.patience=0", "--set", "checkpoint.seconds=0.05"});
   good(fit);
   const std::string whole = bytes("s.model");

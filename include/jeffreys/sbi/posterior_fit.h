@@ -24,7 +24,8 @@ struct PairColumns {
                                         const std::optional<Prior>& prior,
                                         Support support = Support::transform);
 
-// The defaults for so many training pairs: chosen by experiment, see docs/sbi.md.
+// The defaults for so many training pairs: chosen by experiment, see docs/sbi.md. Maximum
+// likelihood, unless the proxy is an energy model; the dual method has to be asked for.
 [[nodiscard]] FitOptions default_posterior_options(std::size_t rows, std::size_t parameters,
                                                    std::size_t outcomes,
                                                    ProxyKind proxy = ProxyKind::flow);
