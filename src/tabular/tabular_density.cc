@@ -26,10 +26,11 @@ void require_fit(const Schema& schema, const UnnormalizedDensity<T>& model, cons
   }
 }
 
-// The context of rows first to first + count: all of them, or the one row that serves for all.
+// The context of rows first to first + count: all of them, or the one row that serves for all. A
+// context without columns may have any number of rows.
 template <typename T>
 Matrix<T> context_part(const MatrixView<double>& context, Eigen::Index first, Eigen::Index count) {
-  if (context.rows() == 1) return context.cast<T>();
+  if (context.rows() == 1 || context.cols() == 0) return context.cast<T>();
   return context.middleRows(first, count).cast<T>();
 }
 
