@@ -218,7 +218,7 @@ std::vector<FinishedCall> JournalReader::read_calls(const JournalHeader& header)
   return calls;
 }
 
-// A command or a prior may be long.
+// As it stands in a message.
 std::string shown(const std::string& value) { return storage::quote(value); }
 std::string shown(const std::vector<std::string>& values) {
   return storage::quote(fmt::format("{}", fmt::join(values, ", ")));
