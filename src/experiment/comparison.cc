@@ -10,15 +10,26 @@
 namespace jeffreys::experiment {
 namespace {
 
-// What validation chooses among the points of a run that need at most so much processor time.
-std::optional<Chosen> chosen_within(const RunResult& run, double seconds) {
+// The points of a run that need at most so much processor time; none if its times are unknown.
+std::optional<RunResult> part_within(const RunResult& run, double seconds) {
   if (run.seconds.size() != run.curve.iteration.size()) return std::nullopt;
   const auto late = std::upper_bound(run.seconds.begin(), run.seconds.end(), seconds);
   if (late == run.seconds.begin()) return std::nullopt;
   RunResult early;
   early.curve = run.curve;
   early.curve.cut(run.curve.iteration[static_cast<std::size_t>(late - run.seconds.begin()) - 1]);
-  return chosen_by_validation(early);
+  return early;
+}
+
+// A number of each run as if it had been stopped after so many seconds, by seed.
+SeedValues values_within(const Results& results, const std::string& data, const std::string& method,
+                         const SeedValues& seconds, const Measure& measure) {
+  return values_of(results, data, method, [&](const RunResult& run) {
+    const auto budget = seconds.find(run.seed);
+    if (budget == seconds.end()) return kNotMeasured;
+    const auto part = part_within(run, budget->second);
+    return part ? measure(*part) : kNotMeasured;
+  });
 }
 
 }  // namespace
@@ -35,6 +46,11 @@ Measure validated_nll() {
     const bool single = run.curve.iteration.size() == 1;
     return single ? value_at(run, "main.test_nll", Moment::last) : kNotMeasured;
   };
+}
+
+Measure seconds_of_run() {
+  return
+      [](const RunResult& run) { return run.seconds.empty() ? kNotMeasured : run.seconds.back(); };
 }
 
 SeedValues values_of(const Results& results, const std::string& data, const std::string& method,
@@ -75,16 +91,21 @@ std::optional<PairedInterval> interval_of(const SeedValues& values) {
 
 SeedValues validated_in_time_of(const Results& results, const std::string& data,
                                 const std::string& method, const std::string& other) {
-  const SeedValues budgets = values_of(results, data, other, [](const RunResult& run) {
+  const SeedValues seconds = values_of(results, data, other, [](const RunResult& run) {
     const auto chosen = chosen_by_validation(run);
     return chosen ? chosen->seconds : kNotMeasured;
   });
-  return values_of(results, data, method, [&](const RunResult& run) {
-    const auto budget = budgets.find(run.seed);
-    if (budget == budgets.end()) return kNotMeasured;
-    const auto chosen = chosen_within(run, budget->second);
+  return values_within(results, data, method, seconds, [](const RunResult& part) {
+    const auto chosen = chosen_by_validation(part);
     return chosen ? chosen->test_nll : kNotMeasured;
   });
+}
+
+SeedValues values_in_time_of(const Results& results, const std::string& data,
+                             const std::string& method, const std::string& other,
+                             const Measure& measure) {
+  return values_within(results, data, method, values_of(results, data, other, seconds_of_run()),
+                       measure);
 }
 
 bool enough_seeds(const std::optional<PairedInterval>& difference) {

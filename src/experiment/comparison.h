@@ -13,6 +13,8 @@ using Measure = std::function<double(const RunResult&)>;
 // The test NLL where validation stops the run, of the model that validation chooses; of a baseline
 // that has nothing to choose its only one.
 [[nodiscard]] Measure validated_nll();
+// What the whole run took, without its evaluations.
+[[nodiscard]] Measure seconds_of_run();
 
 // By seed, finite.
 using SeedValues = std::map<std::uint64_t, double>;
@@ -30,6 +32,12 @@ using SeedValues = std::map<std::uint64_t, double>;
 // method with the same seed needed until its own chosen point.
 [[nodiscard]] SeedValues validated_in_time_of(const Results& results, const std::string& data,
                                               const std::string& method, const std::string& other);
+
+// A number of a method's runs that are stopped at their last point within the processor time that
+// the whole run of the other method with the same seed took.
+[[nodiscard]] SeedValues values_in_time_of(const Results& results, const std::string& data,
+                                           const std::string& method, const std::string& other,
+                                           const Measure& measure);
 
 // Whether a difference over seeds can decide anything.
 [[nodiscard]] bool enough_seeds(const std::optional<PairedInterval>& difference);

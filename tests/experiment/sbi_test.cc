@@ -53,6 +53,24 @@ TEST_F(Sbi, ValuesBelowOneHalfAreNoBetterThanAsFarAbove) {
   EXPECT_EQ(told.finding("as many simulations (ours, main)"), Finding::fails);
 }
 
+// The flow's run takes 3 seconds. In that time ours, which needs 2 seconds for a point, is at its
+// first one: worse than the flow, although it ends nearer to one half.
+TEST_F(Sbi, ComparesInEqualProcessorTime) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const double small = 0.002 * static_cast<double>(seed % 3);
+    run("two_moons-1000", "ours", seed,
+        {{"main.c2st", {0.9, 0.7, 0.52 + small}}, {"proxy.c2st", {0.6, 0.7, 0.8 + small}}}, {},
+        "finished", 2);
+    run("two_moons-1000", "flow", seed, {{"main.c2st", {1, 0.8, 0.7 + small}}});
+  }
+  const Told told = tell(describe_sbi, kSbiPlan);
+  EXPECT_EQ(told.finding("after all iterations (ours, main)"), Finding::holds);
+  EXPECT_EQ(told.finding("equal processor time (ours, main)"), Finding::fails);
+  EXPECT_EQ(told.finding("equal processor time (ours, proxy)"), Finding::holds);
+  EXPECT_THAT(told.page, HasSubstr("| ours, main | equal time | 0.900"));
+  EXPECT_THAT(told.page, HasSubstr("| ours | minutes | 0.100 |"));
+}
+
 TEST_F(Sbi, OneSeedDecidesNothing) {
   pair("two_moons-1000", 0, 0.55, 0.65);
   const Told told = tell(describe_sbi, kSbiPlan, true);
