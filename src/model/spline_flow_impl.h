@@ -76,12 +76,18 @@ class SplineFlow<T>::Impl {
           for (std::size_t i = 0; i < layer.inputs(); ++i) {
             T& weight = parameters[transform.weight_offset(l) + o * layer.inputs() + i];
             spread(weight);
-            if (!layer.allowed(o, i)) weight = 0;
+            if (!layer.allowed(o, i) || (l == 0 && starts_at_zero(i))) weight = 0;
           }
         }
       }
     }
     pack();
+  }
+
+  // Whether the start leaves out this input of a transform's network: features, then conditions.
+  [[nodiscard]] bool starts_at_zero(std::size_t input) const {
+    if (options.start == FlowStart::unconditional) return input >= features;
+    return options.start == FlowStart::independent;
   }
 
   void pack() {

@@ -118,6 +118,8 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size
   FitOptions o;
   const bool few = features <= 4;
   o.flow.transforms = few ? 4 : 2;
+  // Two columns gain nothing from it: hardly anything is to be unlearned between them.
+  o.flow.start = features <= 2 ? FlowStart::unconditional : FlowStart::independent;
   o.proxy = proxy;
   o.energy.blocks = context_features > 0 ? 3 : 2;
   const double rate = few ? 2e-3 : 3e-4;

@@ -11,6 +11,7 @@ SplineFlow<float> make_flow(const FlowSettings& settings, Eigen::Index features,
                             .bins = settings.bins,
                             .hidden = settings.hidden,
                             .order = settings.order,
+                            .start = settings.start,
                             .seed = seed});
 }
 

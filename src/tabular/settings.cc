@@ -34,6 +34,11 @@ constexpr auto names(FeatureOrder) {
   return std::array<Name<FeatureOrder>, 2>{
       {{"alternating", FeatureOrder::alternating}, {"random", FeatureOrder::random}}};
 }
+constexpr auto names(FlowStart) {
+  return std::array<Name<FlowStart>, 3>{{{"random", FlowStart::random},
+                                         {"unconditional", FlowStart::unconditional},
+                                         {"independent", FlowStart::independent}}};
+}
 constexpr auto names(MultiplierOptimizer) {
   return std::array<Name<MultiplierOptimizer>, 3>{{{"adamw", MultiplierOptimizer::adamw},
                                                    {"sgd", MultiplierOptimizer::sgd},
@@ -133,6 +138,7 @@ void visit_data_and_models(Options& o, Visit&& visit) {
   visit("flow.bins", o.flow.bins, "of each spline");
   visit("flow.hidden", o.flow.hidden, "widths of the hidden layers");
   visit("flow.order", o.flow.order, "of the features: alternating or random");
+  visit("flow.start", o.flow.start, "of its weights: random (paper), unconditional or independent");
   visit("energy.hidden", o.energy.hidden, "width of an energy proxy");
   visit("energy.blocks", o.energy.blocks, "residual blocks of an energy proxy");
   visit("energy.film_layers", o.energy.film_layers, "layers of its FiLM parts, with conditions");

@@ -176,6 +176,62 @@ TEST(FlowScores, HaveMeanZero) {
   }
 }
 
+struct Start {
+  FlowStart start;
+  bool looks_at_features;
+  bool looks_at_conditions;
+};
+
+class FlowStarts : public ::testing::TestWithParam<Start> {};
+
+// How much log p(a, b) - log p(a', b) changes with b: nothing if both features are independent.
+double interaction(const SplineFlow<double>& flow, const Matrix<double>& context) {
+  Matrix<double> corners(4, 2);
+  corners << 0.3, -0.8, 0.3, 0.9, -1.1, -0.8, -1.1, 0.9;
+  const Vector<double> p = flow.log_prob(corners, context);
+  return std::abs((p[0] - p[2]) - (p[1] - p[3]));
+}
+
+TEST_P(FlowStarts, LookAtTheseInputsOnly) {
+  for (const std::vector<Eigen::Index>& hidden :
+       std::vector<std::vector<Eigen::Index>>{{}, {16}, {16, 16}}) {
+    const SplineFlow<double> flow(
+        {.features = 2, .context_features = 2, .hidden = hidden, .start = GetParam().start});
+    const Matrix<double> here = Matrix<double>::Constant(4, 2, 0.5);
+    const Matrix<double> there = Matrix<double>::Constant(4, 2, -0.7);
+    const Matrix<double> x = normals(4, 2, 41);
+    const double moved = (flow.log_prob(x, here) - flow.log_prob(x, there)).cwiseAbs().maxCoeff();
+    if (GetParam().looks_at_features) {
+      EXPECT_GT(interaction(flow, here), 1e-3);
+    } else {
+      EXPECT_LT(interaction(flow, here), 1e-12);
+    }
+    if (GetParam().looks_at_conditions) {
+      EXPECT_GT(moved, 1e-3);
+    } else {
+      EXPECT_EQ(moved, 0);
+    }
+  }
+}
+
+// What starts at 0 has a gradient all the same.
+TEST_P(FlowStarts, LearnToLookAtTheOthers) {
+  Matrix<float> x = normals(400, 2, 42).cast<float>();
+  const Matrix<float> context = normals(400, 1, 43).cast<float>();
+  x.col(0) += 2 * context.col(0);
+  x.col(1) -= x.col(0);
+  SplineFlow<float> flow(
+      {.features = 2, .context_features = 1, .hidden = {16}, .start = GetParam().start});
+  const double before = flow.log_prob(x, context).mean();
+  EXPECT_GT(testing::train(flow, x, 500, 1e-2, context), before + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FlowStarts,
+                         ::testing::Values(Start{FlowStart::random, true, true},
+                                           Start{FlowStart::unconditional, true, false},
+                                           Start{FlowStart::independent, false, false}),
+                         [](const auto& param) { return std::to_string(param.index); });
+
 struct Training {
   SplineFlowOptions options;
   Eigen::Index rows;

@@ -99,7 +99,8 @@ SplineFlow<T> single_transform(const SplineFlow<T>& flow, Eigen::Index t) {
 }
 
 template <typename T>
-double train(SplineFlow<T>& flow, const Matrix<T>& data, int steps, double learning_rate) {
+double train(SplineFlow<T>& flow, const Matrix<T>& data, int steps, double learning_rate,
+             const Matrix<T>& context) {
   const std::size_t size = flow.layout().size();
   const Vector<T> weights =
       Vector<T>::Constant(data.rows(), static_cast<T>(-1.0 / static_cast<double>(data.rows())));
@@ -107,7 +108,7 @@ double train(SplineFlow<T>& flow, const Matrix<T>& data, int steps, double learn
   double mean = 0;
   for (int step = 1; step <= steps; ++step) {
     std::vector<T> gradient(size, T(0));
-    mean = flow.add_scores(data, Matrix<T>(), weights, gradient).template cast<double>().mean();
+    mean = flow.add_scores(data, context, weights, gradient).template cast<double>().mean();
     flow.edit_parameters([&](std::span<T> parameters) {
       kernels::adamw(kernels::AdamWArguments<T>{.size = size,
                                                 .parameters = parameters.data(),
@@ -136,7 +137,8 @@ template SplineFlow<double> in_double(const SplineFlow<float>&);
 template SplineFlow<double> in_double(const SplineFlow<double>&);
 template SplineFlow<float> single_transform(const SplineFlow<float>&, Eigen::Index);
 template SplineFlow<double> single_transform(const SplineFlow<double>&, Eigen::Index);
-template double train(SplineFlow<float>&, const Matrix<float>&, int, double);
-template double train(SplineFlow<double>&, const Matrix<double>&, int, double);
+template double train(SplineFlow<float>&, const Matrix<float>&, int, double, const Matrix<float>&);
+template double train(SplineFlow<double>&, const Matrix<double>&, int, double,
+                      const Matrix<double>&);
 
 }  // namespace jeffreys::testing

@@ -45,7 +45,8 @@ SplineFlow<T> single_transform(const SplineFlow<T>& flow, Eigen::Index t);
 // Maximum likelihood on all rows at once by AdamW(0, 0.9) with weight decay 1e-2. Returns the mean
 // log density before the last step.
 template <typename T>
-double train(SplineFlow<T>& flow, const Matrix<T>& data, int steps, double learning_rate);
+double train(SplineFlow<T>& flow, const Matrix<T>& data, int steps, double learning_rate,
+             const Matrix<T>& context = {});
 
 // Equality that also holds between NaNs and fails between 0 and -0.
 template <typename A, typename B>

@@ -40,6 +40,7 @@ FitOptions other_options() {
   options.train.zeta.normalize_weights = true;
   options.flow.hidden = {3};
   options.flow.order = FeatureOrder::random;
+  options.flow.start = FlowStart::unconditional;
   options.train.multiplier_optimizer = MultiplierOptimizer::exact;
   return options;
 }
@@ -98,6 +99,18 @@ TEST(Settings, UnknownKeysHaveAHint) {
   EXPECT_THAT(refusal("qqqq", "1"), HasSubstr("--settings"));
   EXPECT_THAT(refusal("", "1"), HasSubstr("unknown setting"));
   EXPECT_THAT(refusal("learning_rate.", "1"), HasSubstr("unknown setting"));
+}
+
+TEST(Defaults, ColumnsStartIndependentWhereTheyAreMoreThanTwo) {
+  EXPECT_EQ(default_fit_options(100, 2, 1).flow.start, FlowStart::unconditional);
+  EXPECT_EQ(default_fit_options(100, 3, 0).flow.start, FlowStart::independent);
+  for (const Preset& preset : presets()) {
+    FitOptions options = default_fit_options(100, 3, 0);
+    apply_preset(preset.name, options);
+    const bool paper = preset.name.starts_with("paper-");
+    EXPECT_EQ(options.flow.start, paper ? FlowStart::random : FlowStart::independent)
+        << preset.name;
+  }
 }
 
 TEST(Presets, AreValidAndDifferent) {

@@ -18,6 +18,15 @@ enum class FeatureOrder {
   random        // drawn for each transform from the seed
 };
 
+// Which inputs the networks look at before they have learned to. A network that starts without an
+// input finds what depends on it; one that starts with random weights must also unlearn those, and
+// with few rows it does not (docs/settings.md, "How a flow starts").
+enum class FlowStart {
+  random,         // all weights as torch.nn.Linear draws them
+  unconditional,  // those of the conditions are 0: the same density whatever the condition
+  independent     // those of the features as well: each feature has a density of its own
+};
+
 struct SplineFlowOptions {
   Eigen::Index features = 0;
   Eigen::Index context_features = 0;
@@ -25,6 +34,7 @@ struct SplineFlowOptions {
   Eigen::Index bins = 8;
   std::vector<Eigen::Index> hidden = {64, 64};  // the hidden layers of each transform's network
   FeatureOrder order = FeatureOrder::alternating;
+  FlowStart start = FlowStart::random;
   std::uint64_t seed = 0;  // of the initial weights, and of random orders
 
   // Given orders instead, one for each transform: orders[t][feature] = position. Empty: by `order`.
@@ -37,8 +47,8 @@ struct SplineFlowOptions {
 template <typename T>
 class SplineFlow final : public Density<T> {
  public:
-  // Weights as torch.nn.Linear draws them: U(-1/sqrt(inputs), 1/sqrt(inputs)); masked weights are
-  // 0.
+  // Weights as torch.nn.Linear draws them: U(-1/sqrt(inputs), 1/sqrt(inputs)), but for those that
+  // `start` leaves at 0; masked weights are 0.
   explicit SplineFlow(const SplineFlowOptions& options);
   ~SplineFlow() override;
   SplineFlow(const SplineFlow& other);

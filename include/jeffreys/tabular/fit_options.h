@@ -19,6 +19,7 @@ struct FlowSettings {
   Eigen::Index bins = 8;
   std::vector<Eigen::Index> hidden = {64, 64};
   FeatureOrder order = FeatureOrder::alternating;
+  FlowStart start = FlowStart::random;
 };
 
 struct EnergySettings {
