@@ -118,7 +118,7 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size
   FitOptions o;
   const bool few = features <= 4;
   o.flow.transforms = few ? 4 : 2;
-  // Two columns gain nothing from it: hardly anything is to be unlearned between them.
+  // Between two columns hardly anything is to be unlearned: they gain nothing by independence.
   o.flow.start = features <= 2 ? FlowStart::unconditional : FlowStart::independent;
   o.proxy = proxy;
   o.energy.blocks = context_features > 0 ? 3 : 2;
