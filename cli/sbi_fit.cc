@@ -175,8 +175,10 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
       ->allow_extra_args(false);
   add_simulator_options(*command, a->simulator);
   command
-      ->add_option("--support", a->support,
-                   "How samples stay inside the prior: transform (default) or rejection")
+      ->add_option(
+          "--support", a->support,
+          "How samples stay inside the prior: transform (default; folded back over its ends) or "
+          "rejection (drawn anew)")
       ->check(CLI::IsMember({"transform", "rejection"}));
   add_training_options(*command, a->training,
                        "mle (default), or dual (default with --proxy), mle-noise, mle-entropy, "

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "data/free_coordinate.h"
 #include "data/random_purpose.h"
 #include "kernels/random.h"
 
@@ -82,7 +81,7 @@ double restore_bounds(const Bounds& bounds, double value) {
   return std::clamp(result, std::max(bounds.lower, -kLargest), std::min(bounds.upper, kLargest));
 }
 
-// A value exactly at an end has an infinite coordinate: it counts as the outermost of 2^32 equally
+// A value exactly at an end has an infinite score: it counts as the outermost of 2^32 equally
 // likely values, which is the outermost that a prior draws too.
 double keep_inside(const Distribution& distribution, double value) {
   constexpr double kOutermost = 0x1p-33;
@@ -91,21 +90,25 @@ double keep_inside(const Distribution& distribution, double value) {
   return value >= upper ? distribution.quantile(1 - kOutermost) : value;
 }
 
+bool by_score(const ColumnInfo& info) {
+  return info.distribution && info.distribution->kind == DistributionKind::log_normal;
+}
+
 Origin origin_at(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index row) {
   return info.regression.empty() ? Origin{} : origin_of(info, cells.context.row(row));
 }
 
-void encode_by_distribution(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
-                            Matrix<double>& x, Vector<double>& log_jacobian) {
+void encode_score(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
+                  Matrix<double>& x, Vector<double>& log_jacobian) {
   const double log_scale = std::log(info.scale);
   for (std::size_t i = 0; i < cells.rows.size(); ++i) {
     const auto r = static_cast<Eigen::Index>(i);
     const double value = keep_inside(*info.distribution, cells.values[cells.rows[i]]);
     const Origin origin = origin_at(info, cells, r);
-    const double place = (free_coordinate(*info.distribution, value) - origin.zero) / origin.unit;
+    const double place = (info.distribution->normal_score(value) - origin.zero) / origin.unit;
     x(r, feature) = (place - info.mean) / info.scale;
     log_jacobian[r] +=
-        log_coordinate_slope(*info.distribution, value) - std::log(origin.unit) - log_scale;
+        info.distribution->log_score_slope(value) - std::log(origin.unit) - log_scale;
   }
 }
 
@@ -113,7 +116,7 @@ void encode_by_distribution(const ColumnInfo& info, const FeatureCells& cells, E
 
 void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
                     Matrix<double>& x, Vector<double>& log_jacobian) {
-  if (info.distribution) return encode_by_distribution(info, cells, feature, x, log_jacobian);
+  if (by_score(info)) return encode_score(info, cells, feature, x, log_jacobian);
   RowUniforms uniforms(cells.seed, cells.place);
   const bool bounded = info.bounds != Bounds{};
   const double centre = info.kind == ColumnKind::categorical ? 0.0 : 0.5;
@@ -132,8 +135,9 @@ void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::In
   }
 }
 
-// A guess stays one deviation away from an end of the support: nearer to it the slope would make a
-// unit of what is only a small part of the deviation.
+// A guess far beyond an end would be folded to the other: it goes one deviation too far at most.
+// Among scores it stays as much away from an end: nearer to it the slope would make a unit of what
+// is only a small part of the deviation.
 Origin origin_of(const ColumnInfo& info, const Eigen::Ref<const Eigen::RowVectorXd>& context) {
   double guess = info.regression.back();
   for (Eigen::Index j = 0; j < context.size(); ++j) {
@@ -141,19 +145,25 @@ Origin origin_of(const ColumnInfo& info, const Eigen::Ref<const Eigen::RowVector
   }
   if (!info.distribution) return {.zero = guess};
   const auto [lower, upper] = info.distribution->support();
-  const double least =
-      std::max(lower + info.regression_deviation, info.distribution->quantile(kOutermostGuess));
-  const double most =
-      std::min(upper - info.regression_deviation, info.distribution->quantile(1 - kOutermostGuess));
+  const double deviation = info.regression_deviation;
+  if (!by_score(info)) return {.zero = std::clamp(guess, lower - deviation, upper + deviation)};
+  const double least = std::max(lower + deviation, info.distribution->quantile(kOutermostGuess));
+  const double most = std::min(upper - deviation, info.distribution->quantile(1 - kOutermostGuess));
   guess = least < most ? std::clamp(guess, least, most) : info.distribution->quantile(0.5);
-  return {.zero = free_coordinate(*info.distribution, guess),
-          .unit = std::exp(log_coordinate_slope(*info.distribution, guess))};
+  return {.zero = info.distribution->normal_score(guess),
+          .unit = std::exp(info.distribution->log_score_slope(guess))};
+}
+
+std::optional<Fold> fold_of(const ColumnInfo& info) {
+  if (!info.distribution || by_score(info)) return std::nullopt;
+  return Fold(info.distribution->support());
 }
 
 double FeatureDecoder::operator()(double z, const Origin& origin) const {
   if (std::isnan(z)) return z;
   const double free = (z * info_.scale + info_.mean) * origin.unit + origin.zero;
-  if (info_.distribution) return from_free_coordinate(*info_.distribution, free);
+  if (fold_) return fold_->inside(free);
+  if (info_.distribution) return info_.distribution->from_normal_score(free);
   const double value = restore_bounds(info_.bounds, free);
   if (info_.kind == ColumnKind::categorical) {
     return std::clamp(std::floor(value), 0.0, static_cast<double>(info_.labels.size() - 1));

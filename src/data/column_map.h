@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include "data/fold.h"
 #include "data/ties.h"
 #include "jeffreys/data/schema.h"
 
@@ -16,6 +18,10 @@ struct Origin {
   double unit = 1;
 };
 Origin origin_of(const ColumnInfo& info, const Eigen::Ref<const Eigen::RowVectorXd>& context);
+
+// How values of a feature are kept inside the support of its distribution; nothing for one without
+// a distribution, and for a log_normal one, whose normal scores have no ends.
+std::optional<Fold> fold_of(const ColumnInfo& info);
 
 // Values of a whole table (codes for categories), of which `rows` are encoded.
 struct FeatureCells {
@@ -35,12 +41,13 @@ void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::In
 class FeatureDecoder {
  public:
   explicit FeatureDecoder(const ColumnInfo& info)
-      : info_(info), round_(info.resolution, info.offset) {}
+      : info_(info), round_(info.resolution, info.offset), fold_(fold_of(info)) {}
   double operator()(double z, const Origin& origin) const;
 
  private:
   const ColumnInfo& info_;
   Rounding round_;
+  std::optional<Fold> fold_;
 };
 
 }  // namespace jeffreys

@@ -19,7 +19,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using storage::quote;
 
-constexpr int kVersion = 1;
+constexpr std::uint64_t kVersion = 1;
+// Of schemas with distributions: in version 1 their features had other coordinates.
+constexpr std::uint64_t kDistributionVersion = 2;
 constexpr std::size_t kMostColumns = 1'000'000;
 
 // JSON has no infinity: an absent bound is null.
@@ -219,6 +221,13 @@ void check_column(const Reader& reader, const ColumnInfo& info) {
   }
 }
 
+std::uint64_t version_of(const std::vector<ColumnInfo>& columns) {
+  const bool distributions =
+      std::any_of(columns.begin(), columns.end(),
+                  [](const ColumnInfo& info) { return info.distribution.has_value(); });
+  return distributions ? kDistributionVersion : kVersion;
+}
+
 void check_columns(const Reader& reader, const std::vector<ColumnInfo>& columns) {
   std::set<std::string> names;
   bool features = false;
@@ -240,7 +249,7 @@ void check_columns(const Reader& reader, const std::vector<ColumnInfo>& columns)
 std::string Schema::to_json() const {
   Json columns = Json::array();
   for (const ColumnInfo& info : columns_) columns.push_back(column_to_json(info));
-  const Json json = {{"version", kVersion},
+  const Json json = {{"version", version_of(columns_)},
                      {"seed", seed_},
                      {"missing", missing_ == Missing::drop ? "drop" : "error"},
                      {"columns", std::move(columns)},
@@ -252,10 +261,10 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
   const Reader reader(file, json, "the whole");
   const std::uint64_t version = reader.whole("version");
-  if (version != kVersion) {
-    throw InputError(file, fmt::format("the schema has version {}, this program reads version {}; "
-                                       "use the program that wrote it",
-                                       version, kVersion));
+  if (version < kVersion || version > kDistributionVersion) {
+    throw InputError(file, fmt::format("the schema has version {}, this program reads versions {} "
+                                       "and {}; use the program that wrote it",
+                                       version, kVersion, kDistributionVersion));
   }
   Schema schema;
   schema.seed_ = reader.whole("seed");
@@ -271,6 +280,12 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
     check_column(column, schema.columns_.back());
   }
   check_columns(reader, schema.columns_);
+  if (version != version_of(schema.columns_)) {
+    reader.require(version < kDistributionVersion, "has another version than its columns need");
+    throw InputError(file,
+                     "this posterior is from an earlier version of the program, which had other "
+                     "coordinates for parameters with a prior; fit it again");
+  }
   schema.index_columns();
   for (const ColumnInfo& info : schema.columns_) {
     reader.require(

@@ -15,6 +15,9 @@ namespace {
 
 using storage::quote;
 
+// So many pairs show what four transforms cannot follow (docs/sbi.md).
+constexpr std::size_t kManyPairs = 5000;
+
 void require_column(const Table& table, const std::string& name, const char* what) {
   if (table.find(name) != nullptr) return;
   std::vector<std::string> names;
@@ -104,6 +107,7 @@ FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, s
   options.train.learning_rate.main /= 2;
   options.train.learning_rate.proxy /= 2;
   options.train.method = Method::mle;
+  if (rows >= kManyPairs) options.flow.transforms += 2;
   return options;
 }
 

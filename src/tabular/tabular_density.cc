@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "jeffreys/model/independence_metropolis.h"
@@ -13,6 +14,8 @@ namespace {
 
 // Rows that are encoded, evaluated or drawn at a time: bounds the memory.
 constexpr Eigen::Index kRowsAtOnce = 1 << 16;
+// Each may have hundreds of other sources.
+constexpr Eigen::Index kFoldedRowsAtOnce = 1 << 10;
 constexpr Eigen::Index kZetaSamplesPerRow = 256;
 constexpr int kMetropolisProposals = 100;
 
@@ -59,6 +62,33 @@ Vector<double> condition_log_zeta(const Density<T>& main, const UnnormalizedDens
     result.segment(first, count) = log_zeta_by_condition(as_span(weights), count);
   }
   return result;
+}
+
+double log_of_sum(double a, double b) {
+  const double most = std::max(a, b);
+  return std::isfinite(most) ? most + std::log(std::exp(a - most) + std::exp(b - most)) : most;
+}
+
+// Adds to the log densities of rows x what the schema folds to the same values.
+template <typename T>
+void add_other_sources(const Schema& schema, const UnnormalizedDensity<T>& model,
+                       const MatrixView<double>& x, const MatrixView<double>& context,
+                       Vector<double>& log_prob) {
+  for (Eigen::Index first = 0; first < x.rows(); first += kFoldedRowsAtOnce) {
+    const Eigen::Index count = std::min(kFoldedRowsAtOnce, x.rows() - first);
+    const Matrix<double> part = context_part<double>(context, first, count);
+    const Schema::Sources sources = schema.other_sources(x.middleRows(first, count), part);
+    if (sources.rows.empty()) continue;
+    const bool shared = part.rows() == 1 || part.cols() == 0;
+    const Matrix<double> c = shared ? part : Matrix<double>(part(sources.rows, Eigen::all));
+    const Vector<T> values =
+        model.log_unnormalized(Matrix<T>(sources.x.cast<T>()), Matrix<T>(c.cast<T>()));
+    for (std::size_t i = 0; i < sources.rows.size(); ++i) {
+      const auto place = static_cast<Eigen::Index>(i);
+      double& sum = log_prob(first + sources.rows[i]);
+      sum = log_of_sum(sum, static_cast<double>(values(place)) + sources.log_slope(place));
+    }
+  }
 }
 
 }  // namespace
@@ -116,20 +146,27 @@ Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
   if (model == nullptr) {
     throw std::invalid_argument("from: there is no proxy model in this file, only main");
   }
-  Vector<double> result(x.rows());
-  for (Eigen::Index first = 0; first < x.rows(); first += kRowsAtOnce) {
-    const Eigen::Index count = std::min(kRowsAtOnce, x.rows() - first);
-    const Matrix<T> part = x.middleRows(first, count).template cast<T>();
-    const Matrix<T> c = context_part<T>(context, first, count);
-    auto out = result.segment(first, count);
-    out = model->log_unnormalized(part, c).template cast<double>();
-    if (model->normalized()) continue;
-    if (model->context_features() == 0) {
-      out.array() -= log_zeta_;
-    } else {
-      out -= condition_log_zeta<T>(main_, *model, c).replicate(c.rows() == 1 ? count : 1, 1);
+  const auto each_part = [&](const auto& job) {
+    for (Eigen::Index first = 0; first < x.rows(); first += kRowsAtOnce) {
+      const Eigen::Index count = std::min(kRowsAtOnce, x.rows() - first);
+      job(first, count, context_part<T>(context, first, count));
     }
+  };
+  Vector<double> result(x.rows());
+  each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
+    const Matrix<T> part = x.middleRows(first, count).template cast<T>();
+    result.segment(first, count) = model->log_unnormalized(part, c).template cast<double>();
+  });
+  if (schema_.folds()) add_other_sources<T>(schema_, *model, x, context, result);
+  if (model->normalized()) return result;
+  if (model->context_features() == 0) {
+    result.array() -= log_zeta_;
+    return result;
   }
+  each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
+    result.segment(first, count) -=
+        condition_log_zeta<T>(main_, *model, c).replicate(c.rows() == 1 ? count : 1, 1);
+  });
   return result;
 }
 

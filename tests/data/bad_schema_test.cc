@@ -246,7 +246,7 @@ TEST_F(DamagedJson, IsRefused) {
               j["columns"][0]["role"] = "copy";
               j["columns"][0]["copy_of"] = 0;
             }},
-           {"version 2", [](Json& j) { j["version"] = 2; }},
+           {"version 3", [](Json& j) { j["version"] = 3; }},
        }) {
     EXPECT_THAT(refusal(damage), HasSubstr(problem));
   }

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <stdexcept>
 
-#include "data/free_coordinate.h"
 #include "data/tables.h"
 #include "jeffreys/data/schema.h"
 #include "jeffreys/input_error.h"
@@ -19,6 +17,7 @@ namespace {
 
 using jeffreys::testing::Cells;
 using jeffreys::testing::info_of;
+using jeffreys::testing::normal_model_density;
 using jeffreys::testing::normal_numbers;
 using jeffreys::testing::quadrature_cells;
 using jeffreys::testing::TableMaker;
@@ -93,14 +92,70 @@ TEST(SchemaPrior, EncodesStandardisedCoordinates) {
     EXPECT_NEAR(encoded.x.col(c).squaredNorm() / kPairs, 1, 1e-12);
     for (Eigen::Index r = 0; r < encoded.x.rows(); ++r) {
       const double value = table.find(info.name)->numbers[static_cast<std::size_t>(r)];
+      const bool score = info.distribution->kind == DistributionKind::log_normal;
       EXPECT_NEAR(encoded.x(r, c) * info.scale + info.mean,
-                  free_coordinate(*info.distribution, value), 1e-13);
+                  score ? info.distribution->normal_score(value) : value, 1e-13);
     }
   }
-  for (const std::string name : {"offset", "size"}) {
-    // Normal scores, for want of a second end: standard errors are 0.05 and 0.035.
-    EXPECT_NEAR(info_of(schema, name).mean, 0, 0.2);
-    EXPECT_NEAR(info_of(schema, name).scale, 1, 0.15);
+  // Normal scores: standard errors are 0.05 and 0.035.
+  EXPECT_NEAR(info_of(schema, "rate").mean, 0, 0.2);
+  EXPECT_NEAR(info_of(schema, "rate").scale, 1, 0.15);
+}
+
+TEST(SchemaPrior, OtherSourcesDecodeToTheSameValues) {
+  const Table table = simulations();
+  for (const bool regression : {false, true}) {
+    SchemaOptions options = prior_options();
+    options.regress_on_conditions = regression;
+    const Schema schema = Schema::fit(table, options);
+    ASSERT_TRUE(schema.folds());
+    const Schema::Encoded encoded = schema.encode(table);
+    const Schema::Sources sources = schema.other_sources(encoded.x, encoded.context);
+    // Images beyond both ends of angle and one of size, alone and together: five in all where none
+    // is too far.
+    EXPECT_GT(sources.rows.size(), 3 * kPairs);
+    EXPECT_LE(sources.rows.size(), 5 * kPairs);
+    const Matrix<double> context = encoded.context(sources.rows, Eigen::all);
+    const Table again = schema.decode(sources.x, context);
+    for (const std::string& name : schema.feature_names()) {
+      for (std::size_t i = 0; i < sources.rows.size(); ++i) {
+        const double expected =
+            table.find(name)->numbers[static_cast<std::size_t>(sources.rows[i])];
+        EXPECT_NEAR(again.find(name)->numbers[i], expected, 1e-12 * (1 + std::abs(expected)));
+      }
+    }
+    for (std::size_t i = 0; i < sources.rows.size(); ++i) {
+      EXPECT_NE(sources.x.row(static_cast<Eigen::Index>(i)), encoded.x.row(sources.rows[i]));
+    }
+  }
+}
+
+TEST(SchemaPrior, WithoutEndsNothingFolds) {
+  SchemaOptions options;
+  options.distributions = {{"offset", Distribution::normal(5, 2)},
+                           {"rate", Distribution::log_normal(-2, 0.5, {.upper = 4})}};
+  const Schema schema = Schema::fit(simulations(), options);
+  EXPECT_FALSE(schema.folds());
+  const Schema::Encoded encoded = schema.encode(simulations());
+  EXPECT_TRUE(schema.other_sources(encoded.x, encoded.context).rows.empty());
+}
+
+TEST(SchemaPrior, AtMostThreeFeaturesAreFolded) {
+  TableMaker maker;
+  SchemaOptions options;
+  for (int i = 0; i < 6; ++i) {
+    const std::string name(1, static_cast<char>('a' + i));
+    maker.numbers(name, transformed(normal_numbers(kPairs, 50 + static_cast<std::uint64_t>(i)),
+                                    [](double score) { return std::abs(score); }));
+    options.distributions.emplace(name, Distribution::normal(0, 1, {.lower = 0}));
+  }
+  const Table table = maker.table();
+  const Schema schema = Schema::fit(table, options);
+  const Matrix<double> x = schema.encode(table).x.topRows(1);
+  const Schema::Sources sources = schema.other_sources(x, Matrix<double>(1, 0));
+  EXPECT_EQ(sources.rows.size(), 6u + 15u + 20u);  // of one, two and three of six
+  for (Eigen::Index r = 0; r < sources.x.rows(); ++r) {
+    EXPECT_LE((sources.x.row(r).array() != x.row(0).array()).count(), 3);
   }
 }
 
@@ -162,9 +217,8 @@ TEST(SchemaPrior, TheJacobianIsThatOfEncoding) {
 }
 
 TEST(SchemaPrior, DensitiesStillIntegrateToOne) {
-  // A normal model of the encoded column, in the user's units. Its deviation of 0.5 leaves 1e-5 of
-  // its mass nearer to an end than the nearest double.
-  constexpr double kDeviation = 0.5;
+  // A normal model of the encoded column, in the user's units, which spills over the ends.
+  constexpr double kDeviation = 0.8;
   for (const auto& [name, distribution] : prior_options().distributions) {
     SchemaOptions options;
     options.distributions = {{name, distribution}};
@@ -172,13 +226,9 @@ TEST(SchemaPrior, DensitiesStillIntegrateToOne) {
         Schema::fit(TableMaker().numbers(name, simulations().find(name)->numbers).table(), options);
     const Cells cells = quadrature_cells(distribution, 20'000, 0.99);
     const Schema::Encoded encoded = schema.encode(TableMaker().numbers(name, cells.middle).table());
-    double mass = 0;
-    for (std::size_t i = 0; i < cells.middle.size(); ++i) {
-      const auto r = static_cast<Eigen::Index>(i);
-      const double z = encoded.x(r, 0) / kDeviation;
-      mass += std::exp(-0.5 * z * z + encoded.log_jacobian[r]) * cells.width[i];
-    }
-    EXPECT_NEAR(mass / (kDeviation * std::sqrt(2 * std::numbers::pi)), 1, 3e-5) << name;
+    const Vector<double> density = normal_model_density(schema, encoded, kDeviation);
+    const Eigen::Map<const Vector<double>> widths(cells.width.data(), density.size());
+    EXPECT_NEAR(density.dot(widths), 1, 3e-5) << name;
   }
 }
 
@@ -193,12 +243,12 @@ TEST(SchemaPrior, TiesAndWholeNumbersStayAsTheyAre) {
   const std::vector<double> between =
       schema.decode(Matrix<double>::Constant(1, 1, 0.3)).find("a")->numbers;
   EXPECT_NE(between[0], std::round(between[0]));
-  // -5 and 5 are ends of the support: moved inside by 2^-33 of its width.
+  // -5 and 5 are ends of the support: moved inside by as little as can be.
   const Table again = schema.decode(schema.encode(table).x);
   for (std::size_t row = 0; row < values.size(); ++row) {
     const double moved = again.find("a")->numbers[row];
     EXPECT_LT(std::abs(moved), 5);
-    EXPECT_NEAR(moved, values[row], std::abs(values[row]) == 5 ? 10.01 * 0x1p-33 : 1e-14);
+    EXPECT_NEAR(moved, values[row], 1e-14);
   }
 }
 
@@ -285,6 +335,24 @@ TEST(SchemaPrior, JsonKeepsDistributionsAndNothingElseChanges) {
             nlohmann::json({{"kind", "uniform"}, {"lower", -1.0}, {"upper", 1.0}}));
   EXPECT_FALSE(json["columns"][4].contains("distribution"));
   EXPECT_EQ(json["columns"][0].size(), json["columns"][4].size() + 1);
+}
+
+TEST(SchemaPrior, RefusesTheCoordinatesOfAnEarlierVersion) {
+  auto json = nlohmann::json::parse(Schema::fit(simulations(), prior_options()).to_json());
+  EXPECT_EQ(json["version"], 2);
+  json["version"] = 1;
+  EXPECT_EQ(input_error_of([&] { Schema::from_json(json.dump(), "m"); }),
+            "m: this posterior is from an earlier version of the program, which had other "
+            "coordinates for parameters with a prior; fit it again");
+  json["version"] = 3;
+  EXPECT_THAT(input_error_of([&] { Schema::from_json(json.dump(), "m"); }),
+              HasSubstr("the schema has version 3, this program reads versions 1 and 2"));
+  const Table plain = TableMaker().numbers("a", normal_numbers(kPairs, 3)).table();
+  auto without = nlohmann::json::parse(Schema::fit(plain, {}).to_json());
+  EXPECT_EQ(without["version"], 1);
+  without["version"] = 2;
+  EXPECT_THAT(input_error_of([&] { Schema::from_json(without.dump(), "m"); }),
+              HasSubstr("the whole has another version than its columns need"));
 }
 
 TEST(SchemaPrior, RefusesDamagedDistributions) {

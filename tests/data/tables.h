@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,6 +101,23 @@ inline Table mixed_table() {
                transformed(normal_numbers(kRows, 4), [](double v) { return std::exp(v); }))
       .numbers("given", normal_numbers(kRows, 5))
       .table();
+}
+
+// The density in the user's units of encoded rows with one feature, under a model that is normal
+// with this deviation.
+inline Vector<double> normal_model_density(const Schema& schema, const Schema::Encoded& encoded,
+                                           double deviation) {
+  const auto model = [&](double x) {
+    const double z = x / deviation;
+    return std::exp(-0.5 * z * z) / (deviation * std::sqrt(2 * std::numbers::pi));
+  };
+  Vector<double> density = encoded.x.col(0).unaryExpr(model);
+  const Schema::Sources sources = schema.other_sources(encoded.x, encoded.context);
+  for (std::size_t i = 0; i < sources.rows.size(); ++i) {
+    const auto place = static_cast<Eigen::Index>(i);
+    density(sources.rows[i]) += model(sources.x(place, 0)) * std::exp(sources.log_slope(place));
+  }
+  return density.array() * encoded.log_jacobian.array().exp();
 }
 
 inline SchemaOptions mixed_options() {

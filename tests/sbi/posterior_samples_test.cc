@@ -301,6 +301,12 @@ TEST(PosteriorSamples, TellsWrongArguments) {
   EXPECT_EQ(posterior.sample(Matrix<double>(0, 2), 5).parameters.rows(), 0);
 }
 
+TEST(PosteriorFit, ManyPairsTakeMoreTransforms) {
+  const Eigen::Index few = default_posterior_options(900, 2, 2).flow.transforms;
+  EXPECT_EQ(default_posterior_options(9000, 2, 2).flow.transforms, few + 2);
+  EXPECT_EQ(default_posterior_options(9000, 2, 2, ProxyKind::energy).flow.transforms, few);
+}
+
 // Parameters are normal around half the outcome with variance 0.05.
 TEST(PosteriorFit, ComesNearAnExactPosterior) {
   const auto task = make_task("linear_gaussian", 2);

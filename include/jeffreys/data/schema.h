@@ -4,12 +4,13 @@
 //   noise         categories: code + U(0, 1). Ties and integers: value + U(-noise / 2, noise / 2).
 //   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it.
 //   standardise   (t - mean) / scale.
-// A feature with a distribution, a prior, takes neither noise nor bounds: its values become
-// coordinates without ends (src/data/free_coordinate.h), so that no sample leaves the support.
+// A feature with a distribution, a prior, takes neither noise nor bounds. It is standardised as it
+// is, and numbers beyond an end of the support are folded back inside (src/data/fold.h), so that no
+// sample leaves it; other_sources() has what a density must then sum. Only log_normal values become
+// normal scores, which have no ends.
 // With regress_on_conditions a numeric feature without bounds counts, in each row, from its linear
 // regression on the conditions: a posterior that follows its outcomes becomes one that stays where
-// it is. Coordinates count from that of the guess, in units of their slope there: near it that is a
-// difference of values, far from it the support still holds.
+// it is. Scores count from that of the guess, in units of their slope there.
 // Numeric conditions are standardised only, categorical ones become one column for each label.
 #pragma once
 
@@ -141,6 +142,18 @@ class Schema {
   // allow. Never leaves the bounds; values of a distribution are strictly inside its support.
   Table decode(const MatrixView<double>& x,
                const MatrixView<double>& context = Matrix<double>()) const;
+
+  // Numbers that decode folds to the same values as rows of x.
+  struct Sources {
+    std::vector<Eigen::Index> rows = {};  // of x, in their order
+    Matrix<double> x = {};                // [sources, features]
+    Vector<double> log_slope = {};        // log |d source / d row of x|
+  };
+  // Whether there can be any.
+  bool folds() const;
+  // All within 10 standardised units, beyond which a flow has no mass, that differ from x in at
+  // most 3 features. `context` as for decode.
+  Sources other_sources(const MatrixView<double>& x, const MatrixView<double>& context) const;
 
   // [1, context_features] from name -> value; every condition column must be given, nothing else.
   Matrix<double> encode_conditions(const std::map<std::string, std::string>& given) const;

@@ -15,8 +15,9 @@
 namespace jeffreys {
 
 // How samples stay inside the prior's support.
-//   transform   the model has the density of coordinates that have no ends: nothing can leave the
-//               support, and the density integrates to one over it
+//   transform   what the model has beyond an end of the support is folded back inside (a log_normal
+//               parameter is modelled by its normal score, which has no ends): nothing can leave
+//               the support, and the density integrates to one over it
 //   rejection   the model has the density of the parameters themselves: draws outside are thrown
 //               away, and the density is divided by the share of draws inside
 enum class Support { transform, rejection };
