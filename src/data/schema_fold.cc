@@ -7,9 +7,11 @@
 namespace jeffreys {
 namespace {
 
-constexpr double kFarthest = 10;  // standardised
-// With n ends in reach there are 2^n ways; a draw beyond four ends at once is rare enough to leave.
-constexpr int kMostFolded = 3;
+// Of the folded features together, standardised: flows have next to nothing farther out, where
+// their tails are those of a normal distribution.
+constexpr double kFarthest = 6;
+// So many features with an end in reach have 2^n sources; more than six are never beyond at once.
+constexpr int kMostFolded = 6;
 
 struct Image {
   Eigen::Index feature;
@@ -36,21 +38,32 @@ class RowSources {
   // Calls visit(x, log_slope) for each.
   template <typename Visit>
   void visit(const Visit& visitor) {
-    combine(0, 0, 0, visitor);
+    combine({}, visitor);
   }
 
  private:
+  struct Folded {
+    std::size_t next_image = 0;
+    int features = 0;
+    double squared_distance = 0;
+    double log_slope = 0;
+  };
+
+  // All sources that fold more features than x_ does now.
   template <typename Visit>
-  void combine(std::size_t first, int folded, double log_slope, const Visit& visitor) {
-    for (std::size_t i = first; i < images_.size(); ++i) {
+  void combine(const Folded& now, const Visit& visitor) {
+    if (now.features == kMostFolded) return;
+    for (std::size_t i = now.next_image; i < images_.size(); ++i) {
       const auto& [feature, image, slope] = images_[i];
+      const double squared_distance = now.squared_distance + image * image;
+      if (squared_distance > kFarthest * kFarthest) continue;
       const double own = x_[feature];
       x_[feature] = image;
-      visitor(x_, log_slope + slope);
+      visitor(x_, now.log_slope + slope);
       // The images of a feature are next to each other.
       std::size_t next = i + 1;
       while (next < images_.size() && images_[next].feature == feature) ++next;
-      if (folded + 1 < kMostFolded) combine(next, folded + 1, log_slope + slope, visitor);
+      combine({next, now.features + 1, squared_distance, now.log_slope + slope}, visitor);
       x_[feature] = own;
     }
   }

@@ -140,23 +140,33 @@ TEST(SchemaPrior, WithoutEndsNothingFolds) {
   EXPECT_TRUE(schema.other_sources(encoded.x, encoded.context).rows.empty());
 }
 
-TEST(SchemaPrior, AtMostThreeFeaturesAreFolded) {
+TEST(SchemaPrior, SourcesFoldEverySetOfFeaturesThatIsNear) {
   TableMaker maker;
   SchemaOptions options;
-  for (int i = 0; i < 6; ++i) {
+  constexpr Eigen::Index kFeatures = 8;
+  for (int i = 0; i < kFeatures; ++i) {
     const std::string name(1, static_cast<char>('a' + i));
     maker.numbers(name, transformed(normal_numbers(kPairs, 50 + static_cast<std::uint64_t>(i)),
                                     [](double score) { return std::abs(score); }));
     options.distributions.emplace(name, Distribution::normal(0, 1, {.lower = 0}));
   }
-  const Table table = maker.table();
-  const Schema schema = Schema::fit(table, options);
-  const Matrix<double> x = schema.encode(table).x.topRows(1);
-  const Schema::Sources sources = schema.other_sources(x, Matrix<double>(1, 0));
-  EXPECT_EQ(sources.rows.size(), 6u + 15u + 20u);  // of one, two and three of six
-  for (Eigen::Index r = 0; r < sources.x.rows(); ++r) {
-    EXPECT_LE((sources.x.row(r).array() != x.row(0).array()).count(), 3);
-  }
+  const Schema schema = Schema::fit(maker.table(), options);
+  const auto sources_at = [&](double value) {
+    TableMaker row;
+    for (const std::string& name : schema.feature_names()) row.numbers(name, {value});
+    const Matrix<double> x = schema.encode(row.table()).x;
+    const Schema::Sources sources = schema.other_sources(x, Matrix<double>(1, 0));
+    for (Eigen::Index r = 0; r < sources.x.rows(); ++r) {
+      EXPECT_LE((sources.x.row(r).array() != x.row(0).array()).count(), 6);
+    }
+    return sources.rows.size();
+  };
+  // Half normal: mean 0.8, deviation 0.6. The image of 0.1 is 1.5 deviations away, that of 1 is 3,
+  // that of 4 is 8.
+  EXPECT_EQ(sources_at(0.1), 8u + 28u + 56u + 70u + 56u + 28u);  // one to six of eight
+  EXPECT_GE(sources_at(1), 8u + 28u + 56u);
+  EXPECT_LE(sources_at(1), 8u + 28u + 56u + 70u);
+  EXPECT_EQ(sources_at(4), 0u);
 }
 
 TEST(SchemaPrior, DecodingUndoesEncoding) {
