@@ -1,5 +1,7 @@
 // What else decodes to the same values: the sources of a fold.
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "data/column_map.h"
 #include "jeffreys/data/schema.h"
@@ -10,7 +12,7 @@ namespace {
 // Of the folded features together, standardised: flows have next to nothing farther out, where
 // their tails are those of a normal distribution.
 constexpr double kFarthest = 6;
-// So many features with an end in reach have 2^n sources; more than six are never beyond at once.
+// Of n features with an end in reach there are 2^n sets; more than six beyond at once are too rare.
 constexpr int kMostFolded = 6;
 
 struct Image {
