@@ -90,15 +90,11 @@ void run_fit(FitArguments& a, Globals& globals) {
   TableOptions reading = a.reading;
   reading.text_columns = a.categorical;
   const Table table = read_table(a.table, reading);
-  const auto defaults = [](const PreparedTable& prepared, ProxyKind proxy) {
-    return default_fit_options(prepared.rows(), prepared.schema.features(),
-                               prepared.schema.context_features(), proxy);
-  };
   run_training({.source = a.table,
                 .table = table,
                 .columns = column_options(a),
                 .model = model,
-                .defaults = defaults},
+                .defaults = default_fit_options},
                *a.training, globals);
 }
 

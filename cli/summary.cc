@@ -20,11 +20,6 @@ std::string model_line(const char* name, const ModelReport& model, bool chosen) 
                      nll_text(model.training), chosen ? "  <- used by default" : "");
 }
 
-Json nll_json(const MeanNll& nll) {
-  return {
-      {"nll", number(nll.nll)}, {"standard_error", number(nll.standard_error)}, {"rows", nll.rows}};
-}
-
 Json model_json(const ModelReport& model) {
   return {{"held_out", nll_json(model.held_out)},
           {"training", nll_json(model.training)},
@@ -48,6 +43,11 @@ std::string stop_text(const TrainResult& training) {
 
 }  // namespace
 
+Json nll_json(const MeanNll& nll) {
+  return {
+      {"nll", number(nll.nll)}, {"standard_error", number(nll.standard_error)}, {"rows", nll.rows}};
+}
+
 const char* name_of(StopReason reason) {
   switch (reason) {
     case StopReason::finished: return "finished";
@@ -65,8 +65,10 @@ std::string summary_text(const PreparedTable& table, const FitOptions& options, 
   const FitReport& report = fit.report;
   std::vector<std::string> lines;
   lines.push_back(fmt::format(
-      "{} training rows, {} held out{}; {} columns modelled{}", table.rows(),
-      table.validation_x.rows(),
+      "{} training rows, {} held out{}{}; {} columns modelled{}", table.rows(),
+      report.members > 1 ? "each" : fmt::format("{}", table.validation_x.rows()),
+      report.members > 1 ? fmt::format(" by {} of {} fits", report.held_out_by, report.members)
+                         : "",
       table.dropped > 0 ? fmt::format(", {} dropped (missing values)", table.dropped) : "",
       table.schema.features(),
       table.schema.context_features() > 0
@@ -111,6 +113,7 @@ Json summary_json(const PreparedTable& table, const FitReport& report) {
             {"training_rows", table.rows()},
             {"held_out_rows", table.validation_x.rows()},
             {"dropped_rows", table.dropped},
+            {"members", report.members},
             {"features", table.schema.feature_names()},
             {"conditions", table.schema.condition_names()},
             {"chosen", name_of(report.chosen)},

@@ -14,6 +14,7 @@ const char* name_of(From from);
 // Plain lines, without a newline at the end.
 std::string summary_text(const PreparedTable& table, const FitOptions& options, const Fit& fit);
 
+Json nll_json(const MeanNll& nll);
 Json summary_json(const PreparedTable& table, const FitReport& report);
 
 // Every setting with its value, and whether it is the default for this table.

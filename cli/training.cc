@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "cli/config.h"
 #include "cli/progress.h"
@@ -63,14 +64,35 @@ Overrides collect_overrides(const TrainingArguments& a) {
   return all;
 }
 
-void check_checkpoint(const std::filesystem::path& checkpoint, bool resume,
-                      const Globals& globals) {
-  const bool exists = std::filesystem::exists(checkpoint);
-  if (!resume && exists) {
-    throw InputError(checkpoint.string(),
-                     "the checkpoint of an unfinished fit: go on with --resume, or delete it");
+// Of one fit a checkpoint is left, of several a folder.
+void check_checkpoint(const std::filesystem::path& checkpoint, const std::filesystem::path& folder,
+                      bool resume, const Globals& globals) {
+  bool found = false;
+  for (const auto& [path, what] :
+       {std::pair{checkpoint, "the checkpoint"}, std::pair{folder, "the folder"}}) {
+    if (!std::filesystem::exists(path)) continue;
+    found = true;
+    if (resume) continue;
+    throw InputError(
+        path.string(),
+        fmt::format("{} of an unfinished fit: go on with --resume, or delete it", what));
   }
-  if (resume && !exists) say(globals, "no checkpoint to resume from: starting anew");
+  if (resume && !found) say(globals, "no checkpoint to resume from: starting anew");
+}
+
+// What to add to a model's NLL for the user's units.
+double nll_shift(const PreparedTable& table) {
+  return table.validation_log_jacobian.size() > 0 ? -table.validation_log_jacobian.mean()
+                                                  : -table.log_jacobian.mean();
+}
+
+// By one fit of the prepared table.
+Trained train_once(PreparedTable table, const FitOptions& options, const TrainingPlan& plan,
+                   const Globals& globals) {
+  Progress progress(globals, "fit", options.train.iterations, nll_shift(table));
+  Fit result = fit(table, options, plan.threads, plan.resume, &progress);
+  const std::size_t rows = table.rows();
+  return {.table = std::move(table), .fit = std::move(result), .rows = rows};
 }
 
 }  // namespace
@@ -94,6 +116,11 @@ void require_writable(const std::filesystem::path& path) {
   std::filesystem::remove(probe);
 }
 
+std::unique_ptr<TrainObserver> watch_fit(const Globals& globals, const std::string& label,
+                                         const FitOptions& options, const PreparedTable& table) {
+  return std::make_unique<Progress>(globals, label, options.train.iterations, nll_shift(table));
+}
+
 void run_training(const TrainingTask& task, const TrainingArguments& a, Globals& globals) {
   const std::filesystem::path checkpoint = task.model.string() + ".checkpoint";
   const Overrides overrides = collect_overrides(a);
@@ -102,38 +129,53 @@ void run_training(const TrainingTask& task, const TrainingArguments& a, Globals&
   overrides.apply_to(data_options);
   data_options.schema.validate();
   require_writable(task.model);
-  const PreparedTable prepared = prepare(task.table, data_options);
+  PreparedTable prepared = prepare(task.table, data_options);
 
-  FitOptions defaults = task.defaults(prepared, data_options.proxy);
-  defaults.proxy = FitOptions().proxy;  // so that the record shows another one as chosen
-  FitOptions options = defaults;
-  options.schema = task.columns;
-  overrides.apply_to(options);
-  options.train.checkpoint.path = checkpoint;
-  options.train.validate();
-  check_checkpoint(checkpoint, a.resume, globals);
+  const std::size_t features = prepared.schema.features();
+  const std::size_t conditions = prepared.schema.context_features();
+  const auto defaults_for = [&](std::size_t rows) {
+    FitOptions defaults = task.defaults(rows, features, conditions, data_options.proxy);
+    defaults.proxy = FitOptions().proxy;  // so that the record shows another one as chosen
+    return defaults;
+  };
+  const TrainingPlan plan{.options_for =
+                              [&](std::size_t rows) {
+                                FitOptions options = defaults_for(rows);
+                                options.schema = task.columns;
+                                overrides.apply_to(options);
+                                options.train.checkpoint.path = checkpoint;
+                                options.train.validate();
+                                return options;
+                              },
+                          .threads = a.thread_count(),
+                          .resume = a.resume,
+                          .folder = task.model.string() + ".members"};
+  const FitOptions options = plan.options_for(prepared.rows());
+  check_checkpoint(checkpoint, plan.folder, a.resume, globals);
   const StopOnSignal signals;
-  const double shift = prepared.validation_log_jacobian.size() > 0
-                           ? -prepared.validation_log_jacobian.mean()
-                           : -prepared.log_jacobian.mean();
-  Fit result = [&] {
-    Progress progress(globals, "fit", options.train.iterations, shift);
-    return fit(prepared, options, a.thread_count(), a.resume, &progress);
-  }();
+  std::optional<Trained> trained;
+  if (task.train) trained = task.train(options, plan);
+  if (!trained) trained = train_once(std::move(prepared), options, plan, globals);
 
-  if (result.report.training.stop_reason == StopReason::interrupted) {
+  const TrainResult& training = trained->fit.report.training;
+  if (training.stop_reason == StopReason::interrupted) {
+    const bool folder = std::filesystem::exists(plan.folder);
     say(globals, fmt::format("interrupted after {} iterations; {} is saved: go on with --resume",
-                             result.report.training.iterations, checkpoint.string()));
+                             training.iterations, (folder ? plan.folder : checkpoint).string()));
     globals.exit_code = ExitCode::failed;
     return;
   }
+  Json more = task.more;
+  more.update(trained->more);
   finish_fit({.source = task.source,
               .model = task.model,
               .threads = a.thread_count(),
               .save = task.save,
-              .more = task.more},
-             prepared, options, defaults, result, globals);
+              .more = more},
+             trained->table, plan.options_for(trained->rows), defaults_for(trained->rows),
+             trained->fit, globals);
   std::filesystem::remove(checkpoint);
+  std::filesystem::remove_all(plan.folder);
 }
 
 void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a,

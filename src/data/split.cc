@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "data/random_purpose.h"
+#include "data/shuffle.h"
 #include "kernels/random.h"
 
 namespace jeffreys {
@@ -43,6 +44,17 @@ Split split_rows(std::size_t rows, double fraction, std::uint64_t seed) {
   std::sort(split.training.begin(), split.training.end());
   std::sort(split.validation.begin(), split.validation.end());
   return split;
+}
+
+std::vector<std::size_t> random_parts(std::size_t rows, std::size_t parts, std::uint64_t seed) {
+  if (parts < 1 || parts > rows) {
+    throw std::invalid_argument(
+        fmt::format("random_parts: parts must be between 1 and the {} rows, not {}", rows, parts));
+  }
+  std::vector<std::size_t> part(rows);
+  for (std::size_t row = 0; row < rows; ++row) part[row] = row % parts;
+  shuffle(part, {.seed = seed, .purpose = kPartsPurpose, .iteration = 0});
+  return part;
 }
 
 }  // namespace jeffreys

@@ -8,5 +8,7 @@ namespace jeffreys {
 
 inline constexpr std::uint16_t kPriorSamples = 0x300;
 inline constexpr std::uint16_t kPosteriorDraws = 0x301;
+inline constexpr std::uint16_t kCommitteeOutcomes = 0x302;
+inline constexpr std::uint16_t kCommitteeChoice = 0x303;
 
 }  // namespace jeffreys

@@ -153,7 +153,8 @@ std::string make_verdict(const FitReport& report) {
 }  // namespace
 
 void assess(const PreparedTable& table, const FitOptions& options,
-            const TabularDensity<float>& density, FitReport& report) {
+            const TabularDensity<float>& density, FitReport& report,
+            const Vector<double>& held_out) {
   const GaussianBaseline baseline(table.x, table.context);
   const auto gaussian = [&](const PreparedTable& rows) {
     return row_log_probs(rows,
@@ -163,7 +164,9 @@ void assess(const PreparedTable& table, const FitOptions& options,
     const auto log_prob = [&](const auto& x, const auto& c) {
       return density.log_prob(x, c, from);
     };
-    return describe(row_log_probs(rows, log_prob), gaussian(rows));
+    RowLogProbs judged = row_log_probs(rows, log_prob);
+    if (held_out.size() > 0 && from == From::main) judged.held_out = held_out;
+    return describe(judged, gaussian(rows));
   };
   report.gaussian = describe(gaussian(table), gaussian(table));
   report.main = of(table, From::main);

@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "jeffreys/data/split.h"
 #include "jeffreys/evaluate/gaussian_baseline.h"
 #include "jeffreys/tabular/models.h"
 #include "tabular/assess.h"
@@ -31,12 +30,14 @@ SchemaOptions schema_options(const FitOptions& options) {
 }  // namespace
 
 PreparedTable prepare(const Table& table, const FitOptions& options) {
-  const SchemaOptions schema = schema_options(options);
-  const std::size_t rows = complete_rows(table, schema).size();
+  const std::size_t rows = complete_rows(table, options.schema).size();
   const double fraction =
       options.validation_fraction < 0 ? validation_fraction(rows) : options.validation_fraction;
-  const Split split = split_rows(rows, fraction, options.seed);
-  PreparedTable result{.schema = Schema::fit(table, schema, split.training)};
+  return prepare(table, options, split_rows(rows, fraction, options.seed));
+}
+
+PreparedTable prepare(const Table& table, const FitOptions& options, const Split& split) {
+  PreparedTable result{.schema = Schema::fit(table, schema_options(options), split.training)};
   const Schema::Encoded encoded = result.schema.encode(table);
   result.dropped = encoded.dropped;
   result.x = take_rows(encoded.x, split.training);

@@ -50,9 +50,14 @@ class SbiProgramTest : public ProgramTest {
     std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
   }
 
-  static Arguments tiny_posterior(const std::string& iterations = "50") {
+  static Arguments tiny_flow(const std::string& iterations = "50") {
     return {"--set", "iterations=" + iterations, "--set", "flow.hidden=16,16",
             "--set", "flow.transforms=2"};
+  }
+
+  // By a single fit.
+  static Arguments tiny_posterior(const std::string& iterations = "50") {
+    return tiny_flow(iterations) + Arguments{"--members", "1"};
   }
 
   // Options of `more` take the place of those in `base`: each may be given once.

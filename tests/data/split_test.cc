@@ -62,5 +62,22 @@ TEST(Split, RefusesOtherFractions) {
   }
 }
 
+TEST(RandomParts, AreEquallyLargeAndDependOnTheSeedAlone) {
+  const std::vector<std::size_t> part = random_parts(1003, 10, 5);
+  ASSERT_EQ(part.size(), 1003U);
+  std::vector<int> sizes(10);
+  for (const std::size_t p : part) ++sizes.at(p);
+  for (const int size : sizes) EXPECT_TRUE(size == 100 || size == 101) << size;
+  EXPECT_EQ(part, random_parts(1003, 10, 5));
+  EXPECT_NE(part, random_parts(1003, 10, 6));
+  // Not in the table's order: of the first tenth's 100 rows 10 are in each part, with a standard
+  // deviation of 3.
+  std::vector<int> first(10);
+  for (std::size_t row = 0; row < 100; ++row) ++first[part[row]];
+  for (const int count : first) EXPECT_NEAR(count, 10, 5 * 3);
+  EXPECT_THROW(random_parts(3, 4, 1), std::invalid_argument);
+  EXPECT_THROW(random_parts(3, 0, 1), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace jeffreys

@@ -21,4 +21,9 @@ double validation_fraction(std::size_t rows);
 // 0 <= fraction < 1.
 Split split_rows(std::size_t rows, double fraction, std::uint64_t seed);
 
+// The rows in a random order, cut into parts whose sizes differ by one at most: the part of each
+// row. The same arguments always give the same parts. Throws std::invalid_argument unless
+// 1 <= parts <= rows.
+std::vector<std::size_t> random_parts(std::size_t rows, std::size_t parts, std::uint64_t seed);
+
 }  // namespace jeffreys

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/data/split.h"
 #include "jeffreys/evaluate/held_out.h"
 #include "jeffreys/objective/importance.h"
 #include "jeffreys/tabular/fit_options.h"
@@ -32,6 +33,9 @@ struct PreparedTable {
 // Fits the schema to the training rows and encodes all rows. Throws InputError for a table that no
 // model can be fitted to.
 [[nodiscard]] PreparedTable prepare(const Table& table, const FitOptions& options);
+// The same with a split of one's own of complete_rows(table, options.schema).
+[[nodiscard]] PreparedTable prepare(const Table& table, const FitOptions& options,
+                                    const Split& split);
 
 // How one model fits; in the user's units.
 struct ModelReport {
@@ -47,6 +51,10 @@ struct FitReport {
   ModelReport gaussian;
   ImportanceEstimate importance;  // of an energy proxy under the main model's final samples
   From chosen = From::main;
+  // Of several fits that were made one (jeffreys/sbi/committee_fit.h); each row was held out by so
+  // many of them.
+  int members = 1;
+  int held_out_by = 0;
   double balance = kNotMeasured;   // mean over the last tenth of training
   double residual = kNotMeasured;  // of the multiplier equation: its largest, averaged likewise
   std::string verdict;             // one sentence

@@ -1,0 +1,319 @@
+#include "jeffreys/sbi/committee_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "jeffreys/input_error.h"
+#include "model/check_shapes.h"
+#include "sbi/committee.h"
+#include "sbi/steady_seconds.h"
+#include "tabular/assess.h"
+
+namespace jeffreys {
+namespace {
+
+namespace fs = std::filesystem;
+
+Matrix<double> columns_of(const Table& table, const std::vector<std::string>& names,
+                          const std::vector<std::size_t>& rows) {
+  Matrix<double> result(static_cast<Eigen::Index>(rows.size()),
+                        static_cast<Eigen::Index>(names.size()));
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const std::vector<double>& numbers = table.find(names[c])->numbers;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      result(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) = numbers[rows[r]];
+    }
+  }
+  return result;
+}
+
+void add_columns(Table& table, const std::vector<std::string>& names,
+                 const Matrix<double>& values) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Column column;
+    column.name = names[i];
+    const Vector<double> numbers = values.col(static_cast<Eigen::Index>(i));
+    column.numbers.assign(numbers.begin(), numbers.end());
+    table.columns.push_back(std::move(column));
+  }
+}
+
+// A table with the original's columns, those of the pairs filled anew.
+Table as_table(const Table& original, const Posterior& names, const PairRows& pairs) {
+  Table filled{original.source, {}, {}};
+  add_columns(filled, names.parameter_names(), pairs.parameters);
+  add_columns(filled, names.outcome_names(), pairs.outcomes);
+  Table table{original.source, {}, {}};
+  for (const Column& column : original.columns) {
+    if (const Column* found = filled.find(column.name)) {
+      table.columns.push_back(*found);
+      continue;
+    }
+    // Constant, or ignored: any value of the original's will do.
+    Column same = column;
+    if (same.is_text()) {
+      same.codes.assign(filled.rows(), same.codes.front());
+    } else {
+      same.numbers.assign(filled.rows(), same.numbers.front());
+    }
+    same.text_cells = 0;
+    table.columns.push_back(std::move(same));
+  }
+  return table;
+}
+
+// All the work of fit_committee.
+class CommitteeFitting {
+ public:
+  CommitteeFitting(const Table& pairs, const std::optional<Prior>& prior,
+                   const std::function<FitOptions(std::size_t)>& options_for,
+                   const CommitteeOptions& committee, const CommitteeRun& run)
+      : pairs_(pairs),
+        prior_(prior),
+        options_for_(options_for),
+        committee_(committee),
+        run_(run),
+        options_(options_for(pairs.rows())),
+        rows_(complete_rows(pairs, options_.schema)) {
+    committee_.validate();
+    const auto least = static_cast<std::size_t>(committee_.members) * kPairsPerPart;
+    if (rows_.size() < least) {
+      throw InputError(pairs.source,
+                       fmt::format("{} pairs are too few for {} members, which need {}: take fewer "
+                                   "members, or more pairs",
+                                   rows_.size(), committee_.members, least));
+    }
+    part_ = random_parts(rows_.size(), static_cast<std::size_t>(committee_.members), options_.seed);
+    // Only now: a folder says that there is something to go on with.
+    if (!run_.folder.empty()) fs::create_directories(run_.folder);
+    if (options_.train.time_limit > 0) {
+      deadline_ = steady_seconds() + options_.train.time_limit;
+    }
+  }
+
+  CommitteeFit fit_all() {
+    std::vector<Posterior> members;
+    for (int m = 0; m < committee_.members; ++m) {
+      if (std::optional<Posterior> known = load_member(m)) {
+        members.push_back(std::move(*known));
+        continue;
+      }
+      CommitteeFit one = fit_member(m);
+      const StopReason reason = one.fit.report.training.stop_reason;
+      if (reason == StopReason::interrupted || reason == StopReason::diverged) return one;
+      members.push_back(make_posterior(one.table, std::move(one.fit.density), prior_));
+      keep_member(m, members.back());
+      if (stopped()) return interrupted(std::move(one.table), members.back().density());
+    }
+    use_threads(members);
+    return learn_from(std::move(members));
+  }
+
+ private:
+  static constexpr std::size_t kPairsPerPart = 5;
+
+  [[nodiscard]] bool stopped() const { return run_.should_stop && run_.should_stop(); }
+
+  static CommitteeFit interrupted(PreparedTable table, TabularDensity<float> density) {
+    CommitteeFit result{std::move(table), {std::move(density), {}}, 0, {}};
+    result.fit.report.training.stop_reason = StopReason::interrupted;
+    return result;
+  }
+
+  [[nodiscard]] Split split_of(int member) const {
+    Split split;
+    const auto count = static_cast<std::size_t>(committee_.members);
+    for (std::size_t i = 0; i < part_.size(); ++i) {
+      const std::size_t after = (part_[i] + count - static_cast<std::size_t>(member)) % count;
+      const bool left_out = after < static_cast<std::size_t>(committee_.left_out_by);
+      (left_out ? split.validation : split.training).push_back(i);
+    }
+    return split;
+  }
+
+  // What is left of the time, shared by the fits that are left.
+  void limit_time(FitOptions& options, int fits_left) const {
+    if (!deadline_) return;
+    constexpr double kLeast = 0.01;  // 0 would be no limit
+    options.train.time_limit = std::max((*deadline_ - steady_seconds()) / fits_left, kLeast);
+  }
+
+  [[nodiscard]] Fit run_fit(const PreparedTable& table, FitOptions options, int number) const {
+    const int fits = committee_.members + 1;
+    limit_time(options, fits - number);
+    options.train.checkpoint.path =
+        run_.folder.empty() ? fs::path() : run_.folder / fmt::format("{}.checkpoint", number + 1);
+    std::unique_ptr<TrainObserver> observer;
+    if (run_.observe) {
+      observer = run_.observe(fmt::format("fit {} of {}", number + 1, fits), options, table);
+    }
+    return fit(table, options, run_.threads, run_.resume, observer.get());
+  }
+
+  [[nodiscard]] CommitteeFit fit_member(int member) const {
+    const Split split = split_of(member);
+    FitOptions options = options_for_(split.training.size());
+    // The members begin apart; the schema's noise, where there is any, differs too.
+    options.seed += static_cast<std::uint64_t>(member) + 1;
+    PreparedTable table = prepare(pairs_, options, split);
+    Fit fit = run_fit(table, options, member);
+    const std::size_t rows = table.rows();
+    return {std::move(table), std::move(fit), rows, {}};
+  }
+
+  // All that a member depends on.
+  [[nodiscard]] std::string fingerprint(int member) const {
+    FitOptions options = options_for_(split_of(member).training.size());
+    options.train.time_limit = 0;
+    std::string text =
+        fmt::format("member {} of {}, left out by {}, {} pairs, {:016x};", member + 1,
+                    committee_.members, committee_.left_out_by, rows_.size(), digest());
+    for (const Setting& setting : list_settings(options)) {
+      text += fmt::format("{}={};", setting.key, setting.value);
+    }
+    return text + (prior_ ? prior_->to_json() : "");
+  }
+
+  // FNV-1a over the bits of all numbers.
+  [[nodiscard]] std::uint64_t digest() const {
+    std::uint64_t value = 0xcbf29ce484222325ULL;
+    for (const Column& column : pairs_.columns) {
+      const auto* bytes = reinterpret_cast<const unsigned char*>(column.numbers.data());
+      for (std::size_t i = 0; i < column.numbers.size() * sizeof(double); ++i) {
+        value = (value ^ bytes[i]) * 0x100000001b3ULL;
+      }
+    }
+    return value;
+  }
+
+  [[nodiscard]] fs::path member_file(int member) const {
+    return run_.folder / fmt::format("{}.model", member + 1);
+  }
+
+  [[nodiscard]] std::optional<Posterior> load_member(int member) const {
+    if (run_.folder.empty() || !run_.resume || !fs::exists(member_file(member))) return {};
+    Posterior known = Posterior::load(member_file(member));
+    if (known.density().record != fingerprint(member)) {
+      throw InputError(member_file(member).string(),
+                       fmt::format("was fitted to other pairs or with other settings: resume with "
+                                   "the same ones, or delete {}",
+                                   run_.folder.string()));
+    }
+    return known;
+  }
+
+  void keep_member(int member, Posterior& posterior) const {
+    if (run_.folder.empty()) return;
+    TabularDensity<float> density = posterior.density();
+    density.record = fingerprint(member);
+    density.history.clear();
+    density.evaluations.clear();
+    Posterior(std::move(density), posterior.prior(), posterior.support()).save(member_file(member));
+    fs::remove(run_.folder / fmt::format("{}.checkpoint", member + 1));
+  }
+
+  void use_threads(std::vector<Posterior>& members) const {
+    if (run_.threads < 2) return;
+    const auto pool = std::make_shared<ThreadPool>(run_.threads);
+    for (Posterior& member : members) member.use_threads(pool);
+  }
+
+  // Drawn rows as the posterior sees them: by a schema of all pairs.
+  [[nodiscard]] static PreparedTable drawn_table(const Schema& schema, const Table& drawn,
+                                                 std::uint64_t seed) {
+    const Schema::Encoded encoded = schema.encode(drawn);
+    const auto rows = static_cast<std::size_t>(encoded.x.rows());
+    const Split split = split_rows(rows, validation_fraction(rows), seed);
+    const auto take = [](const auto& all, const std::vector<std::size_t>& some) {
+      return Matrix<double>(all(some, Eigen::all));
+    };
+    return {.schema = schema,
+            .x = take(encoded.x, split.training),
+            .context = take(encoded.context, split.training),
+            .log_jacobian = take(encoded.log_jacobian, split.training),
+            .validation_x = take(encoded.x, split.validation),
+            .validation_context = take(encoded.context, split.validation),
+            .validation_log_jacobian = take(encoded.log_jacobian, split.validation)};
+  }
+
+  [[nodiscard]] CommitteeFit learn_from(std::vector<Posterior> members) const {
+    Split everything;
+    for (std::size_t i = 0; i < rows_.size(); ++i) everything.training.push_back(i);
+    PreparedTable all = prepare(pairs_, options_, everything);
+    const Posterior first = members.front();
+    const PairRows pairs{columns_of(pairs_, first.parameter_names(), rows_),
+                         columns_of(pairs_, first.outcome_names(), rows_)};
+    const Committee committee(std::move(members), pairs, part_, committee_.left_out_by,
+                              options_.seed);
+    const PairRows drawn =
+        committee.draw(committee_.observations, committee_.draws, [&] { return stopped(); });
+    if (drawn.parameters.rows() == 0) return interrupted(std::move(all), first.density());
+    const PreparedTable table =
+        drawn_table(all.schema, as_table(pairs_, first, drawn), options_.seed);
+    const FitOptions options = options_for_(table.rows());
+    CommitteeFit result{
+        std::move(all), run_fit(table, options, committee_.members), table.rows(), {}};
+    if (result.fit.report.training.stop_reason == StopReason::interrupted) return result;
+    report(committee.left_out(), options, result);
+    return result;
+  }
+
+  // All pairs were left out by some of the members, which speak for the posterior.
+  void report(const Committee::LeftOut& left_out, const FitOptions& options,
+              CommitteeFit& result) const {
+    PreparedTable& table = result.table;
+    table.validation_x = table.x;
+    table.validation_context = table.context;
+    table.validation_log_jacobian = table.log_jacobian;
+    FitReport report;
+    report.training = std::move(result.fit.report.training);
+    assess(table, options, result.fit.density, report, left_out.log_prob);
+    report.members = committee_.members;
+    report.held_out_by = committee_.left_out_by;
+    result.fit.report = std::move(report);
+    const auto inside = std::count_if(left_out.places.begin(), left_out.places.end(),
+                                      [](double place) { return place < 0.9; });
+    result.report = {.alone = mean_nll(left_out.log_prob_alone),
+                     .corrected = mean_nll(left_out.log_prob),
+                     .coverage90 = static_cast<double>(inside) / static_cast<double>(rows_.size())};
+  }
+
+  const Table& pairs_;
+  const std::optional<Prior>& prior_;
+  const std::function<FitOptions(std::size_t)>& options_for_;
+  CommitteeOptions committee_;
+  const CommitteeRun& run_;
+  FitOptions options_;
+  std::vector<std::size_t> rows_;  // of the table: complete ones
+  std::vector<std::size_t> part_;  // of each of them
+  std::optional<double> deadline_;
+};
+
+}  // namespace
+
+void CommitteeOptions::validate() const {
+  check_at_least("CommitteeOptions.members", members, 2);
+  check_between("CommitteeOptions.left_out_by", left_out_by, 1, members - 1);
+  check_at_least("CommitteeOptions.observations", observations, 10);
+  check_at_least("CommitteeOptions.draws", draws, 1);
+}
+
+int default_members(std::size_t pairs, std::size_t parameters) {
+  constexpr std::size_t kMostParameters = 4;
+  constexpr std::size_t kFew = 100;
+  constexpr std::size_t kMany = 5000;
+  constexpr std::size_t kEnough = 20000;
+  if (pairs < kFew || pairs >= kEnough || parameters > kMostParameters) return 1;
+  return pairs < kMany ? 10 : 5;
+}
+
+CommitteeFit fit_committee(const Table& pairs, const std::optional<Prior>& prior,
+                           const std::function<FitOptions(std::size_t rows)>& options_for,
+                           const CommitteeOptions& committee, const CommitteeRun& run) {
+  return CommitteeFitting(pairs, prior, options_for, committee, run).fit_all();
+}
+
+}  // namespace jeffreys
