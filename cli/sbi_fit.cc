@@ -154,7 +154,9 @@ std::optional<Trained> train_committee(const SbiFitArguments& a, const Table& ta
                            const PreparedTable& of) {
     return watch_fit(globals, label, options, of);
   };
-  CommitteeFit result = fit_committee(table, prior, plan.options_for, {.members = members},
+  // Few members learn too little from what two of their parts leave.
+  const CommitteeOptions committee{.members = members, .left_out_by = members < 5 ? 1 : 2};
+  CommitteeFit result = fit_committee(table, prior, plan.options_for, committee,
                                       {.threads = plan.threads,
                                        .folder = plan.folder,
                                        .resume = plan.resume,
@@ -164,9 +166,9 @@ std::optional<Trained> train_committee(const SbiFitArguments& a, const Table& ta
   if (report.members == 1) {  // interrupted, or diverged
     return Trained{std::move(result.table), std::move(result.fit), result.trained_on};
   }
-  say(globals, fmt::format("NLL of pairs that a fit left out {:.3f}, of {} fits together and "
-                           "corrected {:.3f}; their regions of 90 % held {:.1f} % before",
-                           result.report.alone.nll, report.held_out_by, result.report.corrected.nll,
+  say(globals, fmt::format("NLL of the pairs: {:.3f} by a fit that left them out, {:.3f} by all "
+                           "that did, corrected; their regions of 90 % held {:.1f} % before",
+                           result.report.alone.nll, result.report.corrected.nll,
                            100 * result.report.coverage90));
   Json more{{"committee", committee_json(result.report)}};
   return Trained{std::move(result.table), std::move(result.fit), result.trained_on,

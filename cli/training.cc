@@ -101,17 +101,17 @@ std::size_t TrainingArguments::thread_count() const {
   return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
-void require_writable(const std::filesystem::path& path) {
+void require_writable(const std::filesystem::path& model) {
   const std::filesystem::path folder =
-      path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  if (std::filesystem::is_directory(path)) {
-    throw InputError(path.string(), "is a directory, expected a file name for the model");
+      model.has_parent_path() ? model.parent_path() : std::filesystem::path(".");
+  if (std::filesystem::is_directory(model)) {
+    throw InputError(model.string(), "is a directory, expected a file name for the model");
   }
   if (!std::filesystem::is_directory(folder)) {
-    throw InputError(path.string(),
+    throw InputError(model.string(),
                      fmt::format("there is no directory {}: create it first", folder.string()));
   }
-  const std::filesystem::path probe = path.string() + ".checkpoint.probe";
+  const std::filesystem::path probe = model.string() + ".checkpoint.probe";
   storage::write_file_atomically(probe, {});
   std::filesystem::remove(probe);
 }

@@ -15,6 +15,7 @@ constexpr Eigen::Index kJudgingDraws = 200;
 // Of the mixture, for each outcome; the kept ones are chosen among them.
 constexpr Eigen::Index kCandidates = 60;
 constexpr Eigen::Index kCandidatesAtOnce = 1 << 15;  // bounds the memory
+constexpr Eigen::Index kNumbersAtOnce = 1 << 24;     // likewise
 constexpr Eigen::Index kNeighbours = 5;
 
 // A seed for each member and purpose, without relation to each other (the finalizer of SplitMix64).
@@ -138,12 +139,20 @@ Committee::Judged Committee::judge(const Members& members, const PairRows& rows,
                                    std::uint64_t purpose) const {
   const Eigen::Index each = kJudgingDraws / static_cast<Eigen::Index>(members.size());
   const Eigen::Index count = each * static_cast<Eigen::Index>(members.size());
-  const Matrix<double> drawn = candidates(members, rows.outcomes, each, purpose);
-  const Vector<double> of_drawn = log_prob(members, drawn, repeated(rows.outcomes, count));
+  const Eigen::Index columns = rows.parameters.cols() + rows.outcomes.cols();
+  const Eigen::Index step = std::max<Eigen::Index>(kNumbersAtOnce / (count * columns), 1);
   Judged result{log_prob(members, rows.parameters, rows.outcomes), {}};
-  for (Eigen::Index r = 0; r < rows.parameters.rows(); ++r) {
-    const auto higher = (of_drawn.segment(r * count, count).array() > result.log_prob[r]).count();
-    result.places.push_back((static_cast<double>(higher) + 0.5) / static_cast<double>(count + 1));
+  for (Eigen::Index first = 0; first < rows.outcomes.rows(); first += step) {
+    const Matrix<double> outcomes =
+        rows.outcomes.middleRows(first, std::min(step, rows.outcomes.rows() - first));
+    const auto random = purpose + static_cast<std::uint64_t>(first);
+    const Matrix<double> drawn = candidates(members, outcomes, each, random);
+    const Vector<double> of_drawn = log_prob(members, drawn, repeated(outcomes, count));
+    for (Eigen::Index r = 0; r < outcomes.rows(); ++r) {
+      const auto higher =
+          (of_drawn.segment(r * count, count).array() > result.log_prob[first + r]).count();
+      result.places.push_back((static_cast<double>(higher) + 0.5) / static_cast<double>(count + 1));
+    }
   }
   return result;
 }

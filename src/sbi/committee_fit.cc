@@ -41,8 +41,10 @@ void add_columns(Table& table, const std::vector<std::string>& names,
   }
 }
 
-// A table with the original's columns, those of the pairs filled anew.
-Table as_table(const Table& original, const Posterior& names, const PairRows& pairs) {
+// A table with the original's columns, those of the pairs filled anew; the others say nothing, or
+// the same in all rows: that of one row will do.
+Table as_table(const Table& original, std::size_t row, const Posterior& names,
+               const PairRows& pairs) {
   Table filled{original.source, {}, {}};
   add_columns(filled, names.parameter_names(), pairs.parameters);
   add_columns(filled, names.outcome_names(), pairs.outcomes);
@@ -52,12 +54,11 @@ Table as_table(const Table& original, const Posterior& names, const PairRows& pa
       table.columns.push_back(*found);
       continue;
     }
-    // Constant, or ignored: any value of the original's will do.
     Column same = column;
     if (same.is_text()) {
-      same.codes.assign(filled.rows(), same.codes.front());
+      same.codes.assign(filled.rows(), column.codes[row]);
     } else {
-      same.numbers.assign(filled.rows(), same.numbers.front());
+      same.numbers.assign(filled.rows(), column.numbers[row]);
     }
     same.text_cells = 0;
     table.columns.push_back(std::move(same));
@@ -252,7 +253,7 @@ class CommitteeFitting {
         committee.draw(committee_.observations, committee_.draws, [&] { return stopped(); });
     if (drawn.parameters.rows() == 0) return interrupted(std::move(all), first.density());
     const PreparedTable table =
-        drawn_table(all.schema, as_table(pairs_, first, drawn), options_.seed);
+        drawn_table(all.schema, as_table(pairs_, rows_.front(), first, drawn), options_.seed);
     const FitOptions options = options_for_(table.rows());
     CommitteeFit result{
         std::move(all), run_fit(table, options, committee_.members), table.rows(), {}};

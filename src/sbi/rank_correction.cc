@@ -45,7 +45,7 @@ std::vector<double> smoothed(const std::vector<double>& values) {
 
 }  // namespace
 
-RankCorrection::RankCorrection(Cells raw) : cells_{smoothed(raw.density)} {
+RankCorrection::RankCorrection(const Cells& raw) : cells_{smoothed(raw.density)} {
   std::vector<double>& density = cells_.density;
   for (double& value : density) value = std::max(value, kLeast);
   const double sum = std::accumulate(density.begin(), density.end(), 0.0);

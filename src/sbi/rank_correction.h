@@ -30,7 +30,7 @@ class RankCorrection {
   struct Cells {
     std::vector<double> density;  // in cells of equal width
   };
-  explicit RankCorrection(Cells raw);
+  explicit RankCorrection(const Cells& raw);
 
   Cells cells_;
 };

@@ -1,4 +1,6 @@
 // `jeffreys sbi fit` with several fits that correct each other, as it is by default.
+#include <sstream>
+
 #include "cli/sbi_program.h"
 
 namespace jeffreys::testing {
@@ -27,7 +29,7 @@ class SbiCommittee : public SbiProgramTest {
 TEST_F(SbiCommittee, IsWhatAFitOfFewPairsIsUnlessToldOtherwise) {
   const Outcome outcome = good(fit());
   EXPECT_THAT(outcome.out, HasSubstr("300 training rows, each held out by 2 of 10 fits"));
-  EXPECT_THAT(outcome.err, HasSubstr("NLL of pairs that a fit left out"));
+  EXPECT_THAT(outcome.err, HasSubstr("by a fit that left them out"));
   EXPECT_FALSE(exists("c.model.members"));
   const Cells samples(
       good({"sbi", "sample", "c.model", "--observed", "x=1,y=-1", "-n", "500"}).out);
@@ -85,12 +87,32 @@ TEST_F(SbiCommittee, IsRefusedWhereItCannotBe) {
   EXPECT_THAT(refusal(kUsage, fit({"--members", "3", "--support", "rejection"})),
               HasSubstr("--support rejection"));
   EXPECT_THAT(refusal(kUsage, fit({"--members", "0"})), HasSubstr("--members"));
+  EXPECT_THAT(good(fit({"--members", "2"})).out, HasSubstr("each held out by 1 of 2 fits"));
   file("pairs.csv", pairs(30, 1));
   EXPECT_THAT(refusal(kBadInput, fit({"--members", "10", "-q"})),
               AllOf(HasSubstr("pairs.csv"), HasSubstr("30 pairs are too few for 10 members")));
   EXPECT_FALSE(exists("c.model.members"));
   // By default so few have a single fit.
   EXPECT_THAT(good(fit()).out, Not(HasSubstr("fits")));
+}
+
+TEST_F(SbiCommittee, LivesWithMissingCellsAndWithColumnsThatSayNothing) {
+  const std::vector<std::string> rows = [&] {
+    std::vector<std::string> all;
+    std::istringstream stream(bytes("pairs.csv"));
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+  }();
+  std::string table = rows[0] + ",constant,site\n";
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    table += rows[i] + (i == 1 ? ",,north\n" : ",7,south\n");
+  }
+  file("pairs.csv", table);
+  const Outcome outcome =
+      good(fit({"--members", "3", "--parameters", "a,b", "--outcomes", "x,y,constant"}));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("299 training rows, each held out by 1 of 3 fits"),
+                                 HasSubstr("1 dropped")));
+  good({"sbi", "sample", "c.model", "--observed", "x=0,y=0", "-n", "5"});
 }
 
 TEST_F(SbiCommittee, TimeLimitIsForAllFitsTogether) {

@@ -21,7 +21,8 @@ namespace jeffreys {
 
 struct CommitteeOptions {
   int members = 10;
-  int left_out_by = 2;               // members that leave a pair out
+  // Members that leave a pair out: one alone says nothing about mixtures, and many learn little.
+  int left_out_by = 2;
   Eigen::Index observations = 3000;  // outcomes for which the mixture is asked
   Eigen::Index draws = 20;           // of it that the posterior learns from, for each of them
 
