@@ -178,7 +178,13 @@ std::optional<Trained> train_committee(const SbiFitArguments& a, const Table& ta
 void run_fit(SbiFitArguments& a, Globals& globals) {
   require_sense(a);
   // Who names a proxy wants one.
-  if (!a.training->proxy.empty() && a.training->method.empty()) a.training->method = "dual";
+  const auto named = [&](const std::string& option, const std::string& key) {
+    return !option.empty() || std::any_of(a.training->set.begin(), a.training->set.end(),
+                                          [&](const auto& set) { return set.starts_with(key); });
+  };
+  if (named(a.training->proxy, "proxy=") && !named(a.training->method, "method=")) {
+    a.training->method = "dual";
+  }
   const Support support = a.support == "rejection" ? Support::rejection : Support::transform;
   const std::optional<Prior> prior = chosen_prior(a.simulator);
   if (support == Support::rejection && !prior) {

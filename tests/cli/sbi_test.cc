@@ -142,6 +142,9 @@ TEST_F(SbiFit, IsByMaximumLikelihoodUnlessAProxyIsNamed) {
   good(from_proxy);
   EXPECT_EQ(method({"--proxy", "flow"}), "dual");
   good(from_proxy);
+  EXPECT_EQ(method({"--set", "proxy=flow"}), "dual");
+  good(from_proxy);
+  EXPECT_EQ(method({"--set", "proxy=flow", "--set", "method=mle"}), "mle");
   EXPECT_EQ(method({"--proxy", "energy", "--set", "energy.hidden=16"}), "dual");
   good(from_proxy);
   good(from_proxy + Arguments{"--sampler", "langevin", "--steps", "5"});
