@@ -62,21 +62,29 @@ void print_record(const Json& record) {
     const bool there = object.is_object() && object.contains(key) && object[key].is_string();
     return there ? object[key].get<std::string>() : std::string();
   };
-  if (const std::string table = text(record, "table"); !table.empty()) {
-    print_line("fitted to " + table);
-  }
   const Json result = record.is_object() ? record.value("result", Json()) : Json();
+  if (const std::string table = text(record, "table"); !table.empty()) {
+    const Json members = result.is_object() ? result.value("members", Json(1)) : Json(1);
+    const bool several = members.is_number_integer() && members.get<std::int64_t>() > 1;
+    print_line(fmt::format("fitted to {}{}", table,
+                           several ? fmt::format(" by {} fits that left out different rows",
+                                                 members.get<std::int64_t>())
+                                   : ""));
+  }
   if (const std::string verdict = text(result, "verdict"); !verdict.empty()) {
     print_line("verdict: " + verdict);
   }
   const Json settings = record.is_object() ? record.value("settings", Json()) : Json();
   if (!settings.is_object()) return;
-  print_line("settings that are not the default:");
+  std::vector<std::string> changed;
   for (const auto& [key, setting] : settings.items()) {
     if (setting.is_object() && setting.value("default", Json(true)) == Json(false)) {
-      print_line(fmt::format("  {} = {}", key, text(setting, "value")));
+      changed.push_back(fmt::format("  {} = {}", key, text(setting, "value")));
     }
   }
+  print_line(changed.empty() ? "all settings are the default"
+                             : "settings that are not the default:");
+  for (const std::string& line : changed) print_line(line);
 }
 
 void run_inspect(const std::string& path, const Globals& globals) {

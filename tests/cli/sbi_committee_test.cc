@@ -34,7 +34,9 @@ TEST_F(SbiCommittee, IsWhatAFitOfFewPairsIsUnlessToldOtherwise) {
   const Cells samples(
       good({"sbi", "sample", "c.model", "--observed", "x=1,y=-1", "-n", "500"}).out);
   EXPECT_THAT(samples.numbers("a"), Each(AllOf(Gt(-1), Lt(1))));
+  EXPECT_THAT(good({"inspect", "c.model"}).out, HasSubstr("pairs.csv by 10 fits"));
   EXPECT_THAT(good(fit({"--members", "1"})).out, HasSubstr("240 training rows, 60 held out"));
+  EXPECT_THAT(good({"inspect", "c.model"}).out, Not(HasSubstr("fits")));
 }
 
 TEST_F(SbiCommittee, TellsProgramsWhatThePairsSaidThatWereLeftOut) {
