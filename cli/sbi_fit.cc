@@ -248,7 +248,7 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
       ->add_option(
           "--members", a->members,
           "Fits that each leave out other pairs and correct each other; 1: a single fit, "
-          "quicker and less well calibrated (default: 10, from 5,000 pairs on 5; 1 for fewer "
+          "much quicker, less well calibrated (default: 10, from 5,000 pairs on 5; 1 for fewer "
           "than 100 pairs, from 20,000 on, and for more than four parameters)")
       ->check(CLI::Range(1, 100));
   add_training_options(*command, a->training,
