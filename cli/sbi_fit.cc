@@ -154,14 +154,18 @@ std::optional<Trained> train_committee(const SbiFitArguments& a, const Table& ta
                            const PreparedTable& of) {
     return watch_fit(globals, label, options, of);
   };
-  // Few members learn too little from what two of their parts leave.
-  const CommitteeOptions committee{.members = members, .left_out_by = members < 5 ? 1 : 2};
-  CommitteeFit result = fit_committee(table, prior, plan.options_for, committee,
+  const auto members_done = [&] {
+    say(globals, fmt::format("{} fits are done; asking them about the pairs that they left out, "
+                             "and for what the last fit is to learn",
+                             members));
+  };
+  CommitteeFit result = fit_committee(table, prior, plan.options_for, {.members = members},
                                       {.threads = plan.threads,
                                        .folder = plan.folder,
                                        .resume = plan.resume,
                                        .observe = observe,
-                                       .should_stop = StopOnSignal::requested});
+                                       .should_stop = StopOnSignal::requested,
+                                       .members_done = members_done});
   const FitReport& report = result.fit.report;
   if (report.members == 1) {  // interrupted, or diverged
     return Trained{std::move(result.table), std::move(result.fit), result.trained_on};

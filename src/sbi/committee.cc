@@ -145,7 +145,7 @@ Committee::Judged Committee::judge(const Members& members, const PairRows& rows,
   for (Eigen::Index first = 0; first < rows.outcomes.rows(); first += step) {
     const Matrix<double> outcomes =
         rows.outcomes.middleRows(first, std::min(step, rows.outcomes.rows() - first));
-    const auto random = purpose + static_cast<std::uint64_t>(first);
+    const auto random = purpose + (static_cast<std::uint64_t>(first) << 32);
     const Matrix<double> drawn = candidates(members, outcomes, each, random);
     const Vector<double> of_drawn = log_prob(members, drawn, repeated(outcomes, count));
     for (Eigen::Index r = 0; r < outcomes.rows(); ++r) {

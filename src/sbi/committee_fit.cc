@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 #include "jeffreys/input_error.h"
 #include "model/check_shapes.h"
 #include "sbi/committee.h"
-#include "sbi/steady_seconds.h"
+#include "sbi/number_table.h"
 #include "tabular/assess.h"
 
 namespace jeffreys {
@@ -30,35 +29,25 @@ Matrix<double> columns_of(const Table& table, const std::vector<std::string>& na
   return result;
 }
 
-void add_columns(Table& table, const std::vector<std::string>& names,
-                 const Matrix<double>& values) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Column column;
-    column.name = names[i];
-    const Vector<double> numbers = values.col(static_cast<Eigen::Index>(i));
-    column.numbers.assign(numbers.begin(), numbers.end());
-    table.columns.push_back(std::move(column));
-  }
-}
-
 // A table with the original's columns, those of the pairs filled anew; the others say nothing, or
 // the same in all rows: that of one row will do.
 Table as_table(const Table& original, std::size_t row, const Posterior& names,
                const PairRows& pairs) {
-  Table filled{original.source, {}, {}};
-  add_columns(filled, names.parameter_names(), pairs.parameters);
-  add_columns(filled, names.outcome_names(), pairs.outcomes);
+  const Table parameters = number_table(names.parameter_names(), pairs.parameters);
+  const Table outcomes = number_table(names.outcome_names(), pairs.outcomes);
   Table table{original.source, {}, {}};
   for (const Column& column : original.columns) {
-    if (const Column* found = filled.find(column.name)) {
-      table.columns.push_back(*found);
+    const Column* filled = parameters.find(column.name);
+    if (filled == nullptr) filled = outcomes.find(column.name);
+    if (filled != nullptr) {
+      table.columns.push_back(*filled);
       continue;
     }
     Column same = column;
     if (same.is_text()) {
-      same.codes.assign(filled.rows(), column.codes[row]);
+      same.codes.assign(parameters.rows(), column.codes[row]);
     } else {
-      same.numbers.assign(filled.rows(), column.numbers[row]);
+      same.numbers.assign(parameters.rows(), column.numbers[row]);
     }
     same.text_cells = 0;
     table.columns.push_back(std::move(same));
@@ -80,6 +69,7 @@ class CommitteeFitting {
         options_(options_for(pairs.rows())),
         rows_(complete_rows(pairs, options_.schema)) {
     committee_.validate();
+    if (committee_.left_out_by == 0) committee_.left_out_by = committee_.members < 5 ? 1 : 2;
     const auto least = static_cast<std::size_t>(committee_.members) * kPairsPerPart;
     if (rows_.size() < least) {
       throw InputError(pairs.source,
@@ -90,9 +80,6 @@ class CommitteeFitting {
     part_ = random_parts(rows_.size(), static_cast<std::size_t>(committee_.members), options_.seed);
     // Only now: a folder says that there is something to go on with.
     if (!run_.folder.empty()) fs::create_directories(run_.folder);
-    if (options_.train.time_limit > 0) {
-      deadline_ = steady_seconds() + options_.train.time_limit;
-    }
   }
 
   CommitteeFit fit_all() {
@@ -110,6 +97,7 @@ class CommitteeFitting {
       if (stopped()) return interrupted(std::move(one.table), members.back().density());
     }
     use_threads(members);
+    if (run_.members_done) run_.members_done();
     return learn_from(std::move(members));
   }
 
@@ -135,26 +123,34 @@ class CommitteeFitting {
     return split;
   }
 
-  // What is left of the time, shared by the fits that are left.
-  void limit_time(FitOptions& options, int fits_left) const {
-    if (!deadline_) return;
+  // The members share two thirds of the time, and what one of them leaves is for the next; without
+  // the last flow all of theirs would be in vain.
+  void limit_time(FitOptions& options, int number) const {
+    const double limit = options.train.time_limit;
+    if (!(limit > 0)) return;
+    constexpr double kMembersShare = 2.0 / 3;
     constexpr double kLeast = 0.01;  // 0 would be no limit
-    options.train.time_limit = std::max((*deadline_ - steady_seconds()) / fits_left, kLeast);
+    const double allowed = number < committee_.members
+                               ? limit * kMembersShare * (number + 1) / committee_.members
+                               : limit;
+    options.train.time_limit = std::max(allowed - training_seconds_, kLeast);
   }
 
-  [[nodiscard]] Fit run_fit(const PreparedTable& table, FitOptions options, int number) const {
+  [[nodiscard]] Fit run_fit(const PreparedTable& table, FitOptions options, int number) {
     const int fits = committee_.members + 1;
-    limit_time(options, fits - number);
+    limit_time(options, number);
     options.train.checkpoint.path =
         run_.folder.empty() ? fs::path() : run_.folder / fmt::format("{}.checkpoint", number + 1);
     std::unique_ptr<TrainObserver> observer;
     if (run_.observe) {
       observer = run_.observe(fmt::format("fit {} of {}", number + 1, fits), options, table);
     }
-    return fit(table, options, run_.threads, run_.resume, observer.get());
+    Fit result = fit(table, options, run_.threads, run_.resume, observer.get());
+    training_seconds_ += result.report.training.seconds;
+    return result;
   }
 
-  [[nodiscard]] CommitteeFit fit_member(int member) const {
+  [[nodiscard]] CommitteeFit fit_member(int member) {
     const Split split = split_of(member);
     FitOptions options = options_for_(split.training.size());
     // The members begin apart; the schema's noise, where there is any, differs too.
@@ -222,25 +218,7 @@ class CommitteeFitting {
     for (Posterior& member : members) member.use_threads(pool);
   }
 
-  // Drawn rows as the posterior sees them: by a schema of all pairs.
-  [[nodiscard]] static PreparedTable drawn_table(const Schema& schema, const Table& drawn,
-                                                 std::uint64_t seed) {
-    const Schema::Encoded encoded = schema.encode(drawn);
-    const auto rows = static_cast<std::size_t>(encoded.x.rows());
-    const Split split = split_rows(rows, validation_fraction(rows), seed);
-    const auto take = [](const auto& all, const std::vector<std::size_t>& some) {
-      return Matrix<double>(all(some, Eigen::all));
-    };
-    return {.schema = schema,
-            .x = take(encoded.x, split.training),
-            .context = take(encoded.context, split.training),
-            .log_jacobian = take(encoded.log_jacobian, split.training),
-            .validation_x = take(encoded.x, split.validation),
-            .validation_context = take(encoded.context, split.validation),
-            .validation_log_jacobian = take(encoded.log_jacobian, split.validation)};
-  }
-
-  [[nodiscard]] CommitteeFit learn_from(std::vector<Posterior> members) const {
+  [[nodiscard]] CommitteeFit learn_from(std::vector<Posterior> members) {
     Split everything;
     for (std::size_t i = 0; i < rows_.size(); ++i) everything.training.push_back(i);
     PreparedTable all = prepare(pairs_, options_, everything);
@@ -252,8 +230,10 @@ class CommitteeFitting {
     const PairRows drawn =
         committee.draw(committee_.observations, committee_.draws, [&] { return stopped(); });
     if (drawn.parameters.rows() == 0) return interrupted(std::move(all), first.density());
-    const PreparedTable table =
-        drawn_table(all.schema, as_table(pairs_, rows_.front(), first, drawn), options_.seed);
+    // By the schema of all pairs.
+    const auto rows = static_cast<std::size_t>(drawn.parameters.rows());
+    const PreparedTable table = prepare(as_table(pairs_, rows_.front(), first, drawn), all.schema,
+                                        split_rows(rows, validation_fraction(rows), options_.seed));
     const FitOptions options = options_for_(table.rows());
     CommitteeFit result{
         std::move(all), run_fit(table, options, committee_.members), table.rows(), {}};
@@ -290,14 +270,14 @@ class CommitteeFitting {
   FitOptions options_;
   std::vector<std::size_t> rows_;  // of the table: complete ones
   std::vector<std::size_t> part_;  // of each of them
-  std::optional<double> deadline_;
+  double training_seconds_ = 0;    // of the fits up to now
 };
 
 }  // namespace
 
 void CommitteeOptions::validate() const {
-  check_at_least("CommitteeOptions.members", members, 2);
-  check_between("CommitteeOptions.left_out_by", left_out_by, 1, members - 1);
+  check_between("CommitteeOptions.members", members, 2, 100);
+  check_between("CommitteeOptions.left_out_by", left_out_by, 0, members - 1);
   check_at_least("CommitteeOptions.observations", observations, 10);
   check_at_least("CommitteeOptions.draws", draws, 1);
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "data/column_values.h"
+#include "sbi/number_table.h"
 #include "sbi/random_purpose.h"
 
 namespace jeffreys {
@@ -19,25 +20,6 @@ constexpr double kFarthest = 1e18;  // in standardised units
 
 void require(bool condition, const std::string& problem) {
   if (!condition) throw std::invalid_argument(problem);
-}
-
-std::vector<double> column_of(const MatrixView<double>& values, Eigen::Index column) {
-  std::vector<double> cells(static_cast<std::size_t>(values.rows()));
-  for (Eigen::Index r = 0; r < values.rows(); ++r) {
-    cells[static_cast<std::size_t>(r)] = values(r, column);
-  }
-  return cells;
-}
-
-Table as_table(const std::vector<std::string>& names, const MatrixView<double>& values) {
-  Table table{"", {}, {}};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    Column column;
-    column.name = names[i];
-    column.numbers = column_of(values, static_cast<Eigen::Index>(i));
-    table.columns.push_back(std::move(column));
-  }
-  return table;
 }
 
 // Whether the schema's coordinates are those of the prior's distributions, or of none if there is
@@ -79,7 +61,8 @@ Matrix<double> Posterior::encode(const MatrixView<double>& observed) const {
   require(observed.cols() == outcomes,
           fmt::format("observed: expected {} outcomes, got {}", outcomes, observed.cols()));
   require(observed.allFinite(), "observed: expected finite numbers");
-  Matrix<double> context = density_.schema().encode_conditions(as_table(outcome_names(), observed));
+  Matrix<double> context =
+      density_.schema().encode_conditions(number_table(outcome_names(), observed));
   require((context.array().abs() < kFarthest).all(),
           fmt::format("observed: expected outcomes within {:.0e} deviations of the training pairs",
                       kFarthest));
@@ -110,12 +93,12 @@ bool Posterior::inside(const MatrixView<double>& parameters, Eigen::Index row) c
 // These rows of parameters with their outcomes: those of the same row, or the only ones there are.
 Table Posterior::pairs(const MatrixView<double>& parameters, const MatrixView<double>& observed,
                        const std::vector<Eigen::Index>& rows) const {
-  Table table = as_table(parameter_names(), parameters(rows, Eigen::all));
+  Table table = number_table(parameter_names(), parameters(rows, Eigen::all));
   const Matrix<double> outcomes =
       observed.rows() == 1
           ? Matrix<double>(observed.replicate(static_cast<Eigen::Index>(rows.size()), 1))
           : Matrix<double>(observed(rows, Eigen::all));
-  for (Column& column : as_table(outcome_names(), outcomes).columns) {
+  for (Column& column : number_table(outcome_names(), outcomes).columns) {
     table.columns.push_back(std::move(column));
   }
   return table;

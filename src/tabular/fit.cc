@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "jeffreys/evaluate/gaussian_baseline.h"
 #include "jeffreys/tabular/models.h"
@@ -37,7 +38,11 @@ PreparedTable prepare(const Table& table, const FitOptions& options) {
 }
 
 PreparedTable prepare(const Table& table, const FitOptions& options, const Split& split) {
-  PreparedTable result{.schema = Schema::fit(table, schema_options(options), split.training)};
+  return prepare(table, Schema::fit(table, schema_options(options), split.training), split);
+}
+
+PreparedTable prepare(const Table& table, Schema schema, const Split& split) {
+  PreparedTable result{.schema = std::move(schema)};
   const Schema::Encoded encoded = result.schema.encode(table);
   result.dropped = encoded.dropped;
   result.x = take_rows(encoded.x, split.training);

@@ -172,8 +172,8 @@ FitOptions small_options(const Table& table, const std::optional<Prior>& prior) 
 TEST(CommitteeFit, LearnsWhatItsMembersKnow) {
   const Table table = pairs_of(box_prior(), 300);
   const auto options_for = [&](std::size_t) { return small_options(table, box_prior()); };
-  const CommitteeFit result =
-      fit_committee(table, box_prior(), options_for, {.members = 4, .observations = 500});
+  const CommitteeFit result = fit_committee(table, box_prior(), options_for,
+                                            {.members = 4, .left_out_by = 2, .observations = 500});
   const FitReport& report = result.fit.report;
   EXPECT_EQ(report.members, 4);
   EXPECT_EQ(report.held_out_by, 2);

@@ -20,9 +20,10 @@
 namespace jeffreys {
 
 struct CommitteeOptions {
-  int members = 10;
-  // Members that leave a pair out: one alone says nothing about mixtures, and many learn little.
-  int left_out_by = 2;
+  int members = 10;  // 2 to 100
+  // Members that leave a pair out: one alone says nothing about mixtures, and many learn little. 0:
+  // two, or one of fewer than five members.
+  int left_out_by = 0;
   Eigen::Index observations = 3000;  // outcomes for which the mixture is asked
   Eigen::Index draws = 20;           // of it that the posterior learns from, for each of them
 
@@ -64,10 +65,13 @@ struct CommitteeRun {
       observe = {};
   // Asked between the fits.
   std::function<bool()> should_stop = {};
+  // Called before what takes a while without a fit: judging the members, and drawing from them.
+  std::function<void()> members_done = {};
 };
 
 // options_for: those of a fit to so many training rows, all with the same seed and the schema of
-// pair_schema(); only likelihood methods, and no rejection. A time limit is for all fits together.
+// pair_schema(); only likelihood methods, and no rejection. A time limit is for the training of
+// all fits together.
 // Throws InputError for a table that no posterior can be fitted to, and for members in the folder
 // that are of other pairs or settings.
 [[nodiscard]] CommitteeFit fit_committee(

@@ -36,6 +36,8 @@ struct PreparedTable {
 // The same with a split of one's own of complete_rows(table, options.schema).
 [[nodiscard]] PreparedTable prepare(const Table& table, const FitOptions& options,
                                     const Split& split);
+// The same with a schema of one's own, and a split of all rows that it encodes.
+[[nodiscard]] PreparedTable prepare(const Table& table, Schema schema, const Split& split);
 
 // How one model fits; in the user's units.
 struct ModelReport {
