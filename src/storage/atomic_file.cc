@@ -1,19 +1,16 @@
 #include "jeffreys/storage/atomic_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstdint>
 #include <string>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "jeffreys/input_error.h"
+#include "storage/temporary_file.h"
 
 namespace jeffreys::storage {
 namespace {
@@ -63,19 +60,6 @@ fs::path directory_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-// mkstemp would give mode 0600 whatever the umask says, so the name is made here. It is independent
-// of the target's name, which may already be as long as the file system allows.
-std::pair<fs::path, int> create_temporary(const fs::path& path, const fs::path& directory) {
-  static std::atomic<std::uint64_t> counter{0};
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    const fs::path name = directory / fmt::format(".jeffreys-{}-{}.tmp", ::getpid(), counter++);
-    const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return {name, descriptor};
-    if (errno != EEXIST && errno != EINTR) fail(path, errno);
-  }
-  fail(path, EEXIST);
-}
-
 int synchronize(int descriptor) {
   while (::fsync(descriptor) != 0) {
     if (errno != EINTR) return errno;
@@ -86,12 +70,18 @@ int synchronize(int descriptor) {
 }  // namespace
 
 AtomicFile::AtomicFile(const fs::path& path) : path_(path), target_(replaceable(path)) {
-  std::tie(temporary_, descriptor_) = create_temporary(path_, directory_of(target_));
+  try {
+    TemporaryFile temporary = create_temporary(directory_of(target_));
+    temporary_ = std::move(temporary.path);
+    descriptor_ = temporary.descriptor;
+  } catch (const std::system_error& error) {
+    fail(path_, error.code().value());
+  }
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -109,9 +99,10 @@ void AtomicFile::commit() {
     fail(path_, errno);
   }
   if (const int error = synchronize(descriptor_); error != 0) fail(path_, error);
-  ::close(std::exchange(descriptor_, -1));
+  // Closed last: with it goes the lock, which keeps the temporary file from being tidied away.
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(path_, errno);
   temporary_.clear();
+  ::close(std::exchange(descriptor_, -1));
 
   // Some file systems cannot synchronise a directory, and one may be writable but not readable: the
   // file is in place all the same, only a failing disk is worth an error.

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -95,6 +98,59 @@ TEST_F(AtomicWrite, AnAbandonedWriteLeavesNothing) {
   }
   EXPECT_EQ(bytes_of(path("a")), "old");
   EXPECT_EQ(files_in_folder(), 1u);
+}
+
+// Another process that writes "new" to a file, up to the last moment before it is in place.
+class Writer {
+ public:
+  explicit Writer(const fs::path& path) {
+    if (::pipe(begun_) != 0 || ::pipe(go_on_) != 0) throw std::runtime_error("no pipe");
+    child_ = ::fork();
+    if (child_ == 0) {
+      AtomicFile file(path);
+      file.write(std::as_bytes(std::span("new", 3)));
+      char byte = 0;
+      if (::write(begun_[1], &byte, 1) == 1 && ::read(go_on_[0], &byte, 1) == 1) file.commit();
+      ::_exit(0);
+    }
+    char byte = 0;
+    if (::read(begun_[0], &byte, 1) != 1) throw std::runtime_error("no writer");
+  }
+
+  void kill() {
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+  }
+
+  void finish() {
+    EXPECT_EQ(::write(go_on_[1], "", 1), 1);
+    ::waitpid(child_, nullptr, 0);
+  }
+
+ private:
+  int begun_[2]{};
+  int go_on_[2]{};
+  pid_t child_ = -1;
+};
+
+TEST_F(AtomicWrite, TheNextProcessRemovesWhatAKilledOneLeft) {
+  file("a", "old");
+  file(".jeffreys-elsewhere-1-0.tmp", "of a machine whose locks may not be seen");
+  Writer(path("a")).kill();
+  EXPECT_EQ(bytes_of(path("a")), "old");
+  EXPECT_EQ(files_in_folder(), 3u);
+  write(path("b"), "text");
+  EXPECT_EQ(files_in_folder(), 3u);
+  EXPECT_TRUE(fs::exists(path(".jeffreys-elsewhere-1-0.tmp")));
+}
+
+TEST_F(AtomicWrite, LeavesWhatALivingProcessWrites) {
+  Writer living(path("a"));
+  write(path("b"), "text");
+  EXPECT_EQ(files_in_folder(), 2u);
+  living.finish();
+  EXPECT_EQ(bytes_of(path("a")), "new");
+  EXPECT_EQ(files_in_folder(), 2u);
 }
 
 TEST_F(AtomicWrite, RefusesWhatItCannotReplace) {

@@ -8,6 +8,7 @@ namespace jeffreys::storage {
 
 // Writes a file so that every reader, also after a crash, sees the old content or the new, never a
 // part: the bytes go to a temporary file in the same directory, which takes the name in commit().
+// What a killed process leaves of one is removed by the next process that writes in the directory.
 // An existing file keeps its permissions; a symbolic link stays and its target is replaced.
 // Whatever fails throws InputError with the system's reason, and the old file stays as it was.
 class AtomicFile {
