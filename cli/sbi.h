@@ -24,6 +24,7 @@ struct SimulatorArguments {
   std::int64_t rows_per_call = 100;
   int processes = 0;  // 0: all cores
   double seconds = 60;
+  bool retry_failed = false;
   std::vector<std::string> outcomes;
   std::uint64_t seed = 0;
 
@@ -31,6 +32,8 @@ struct SimulatorArguments {
 };
 
 void add_simulator_options(CLI::App& command, SimulatorArguments& a);
+// For commands that keep a journal.
+void add_retry_option(CLI::App& command, SimulatorArguments& a);
 
 // The prior of --prior or of the task; nothing if neither is given. UsageError for a prior that
 // does not fit the task.

@@ -181,14 +181,6 @@ std::optional<Trained> train_committee(const SbiFitArguments& a, const Table& ta
 
 void run_fit(SbiFitArguments& a, Globals& globals) {
   require_sense(a);
-  // Who names a proxy wants one.
-  const auto named = [&](const std::string& option, const std::string& key) {
-    return !option.empty() || std::any_of(a.training->set.begin(), a.training->set.end(),
-                                          [&](const auto& set) { return set.starts_with(key); });
-  };
-  if (named(a.training->proxy, "proxy=") && !named(a.training->method, "method=")) {
-    a.training->method = "dual";
-  }
   const Support support = a.support == "rejection" ? Support::rejection : Support::transform;
   const std::optional<Prior> prior = chosen_prior(a.simulator);
   if (support == Support::rejection && !prior) {
@@ -242,6 +234,7 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add_simulator_options(*command, a->simulator);
+  add_retry_option(*command, a->simulator);
   command
       ->add_option(
           "--support", a->support,

@@ -137,6 +137,11 @@ void add_simulator_options(CLI::App& command, SimulatorArguments& a) {
       ->check(CLI::PositiveNumber);
 }
 
+void add_retry_option(CLI::App& command, SimulatorArguments& a) {
+  command.add_flag("--retry-failed", a.retry_failed,
+                   "Simulate the journal's failed rows again, with a simulator that was corrected");
+}
+
 std::optional<Prior> chosen_prior(const SimulatorArguments& a) {
   std::optional<Prior> own;
   if (!a.task.empty()) own = task_prior(*make_task(a.task));
@@ -169,6 +174,7 @@ Simulations run_simulator(const SimulatorArguments& a, const Prior& prior,
       .parameter_names = prior.names(),
       .outcome_names = outcome_names,
       .journal = journal,
+      .retry_failed = a.retry_failed,
       .identity = {{"simulator", a.task.empty() ? a.command : "task " + a.task},
                    {"prior", fmt::format("{}", fmt::join(prior.describe(), "; "))}}};
   const StopOnSignal signals;
@@ -200,6 +206,7 @@ void add_sbi_simulate(CLI::App& sbi, Globals& globals) {
   CLI::App* command =
       sbi.add_subcommand("simulate", "Draw parameters from a prior and simulate their outcomes");
   add_simulator_options(*command, a->simulator);
+  add_retry_option(*command, a->simulator);
   command
       ->add_option("--outcomes", a->simulator.outcomes,
                    "Names of the outcomes (default: those of the task, or x1, x2, ...)")

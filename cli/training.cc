@@ -25,6 +25,11 @@ struct Overrides {
     if (!preset.empty()) apply_preset(preset, options);
     cli::apply(settings, options);
   }
+
+  [[nodiscard]] bool give(std::string_view key) const {
+    return std::any_of(settings.begin(), settings.end(),
+                       [&](const GivenSetting& setting) { return setting.key == key; });
+  }
 };
 
 std::string checked_preset(const GivenSetting& setting) {
@@ -136,6 +141,7 @@ void run_training(const TrainingTask& task, const TrainingArguments& a, Globals&
   const auto defaults_for = [&](std::size_t rows) {
     FitOptions defaults = task.defaults(rows, features, conditions, data_options.proxy);
     defaults.proxy = FitOptions().proxy;  // so that the record shows another one as chosen
+    if (overrides.give("proxy")) defaults.train.method = Method::dual;  // who names one wants it
     return defaults;
   };
   const TrainingPlan plan{.options_for =

@@ -32,8 +32,11 @@ class FinishedCalls {
  public:
   explicit FinishedCalls(std::int64_t rows) : rows_(static_cast<std::uint64_t>(rows)) {}
 
-  // False if some of the rows are there already.
-  bool add(FinishedCall call);
+  // Takes the place of rows that failed before. False if some of the rows are there already and did
+  // not fail.
+  bool add(const FinishedCall& call);
+  // Rows that failed are missing again.
+  void forget_failed();
 
   std::int64_t good() const { return good_; }
   std::int64_t bad() const { return bad_; }
@@ -47,8 +50,11 @@ class FinishedCalls {
   Table table(const std::vector<std::string>& names) const;
 
  private:
+  using Runs = std::map<std::uint64_t, FinishedCall>;  // by first row
+  Runs::iterator forget(Runs::iterator run);
+
   std::uint64_t rows_;
-  std::map<std::uint64_t, FinishedCall> calls_;  // by first row
+  Runs runs_;  // parts of calls: each a failed row, or as many good ones as follow each other
   std::int64_t good_ = 0;
   std::int64_t bad_ = 0;
 };

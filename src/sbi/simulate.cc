@@ -45,7 +45,7 @@ class SimulationRun {
   void work(const std::stop_token& stop);
   bool next(const std::stop_token& stop, CallRows& rows);
   void make(const CallRows& rows, const std::stop_token& stop);
-  void keep(FinishedCall call, std::int64_t calls);
+  void keep(const FinishedCall& call, std::int64_t calls);
   void know_outcomes(Eigen::Index count);
   void require_hope() const;
   void watch(std::vector<std::jthread>& threads, SimulateObserver* observer);
@@ -88,14 +88,14 @@ void SimulationRun::adopt_journal() {
       options_.journal, JournalHeader{options_.parameter_names, outcome_names_, options_.seed,
                                       options_.rows_per_call, options_.identity});
   outcome_names_ = journal_->header().outcome_names;
-  for (FinishedCall& call : journal_->take_found()) {
-    const std::uint64_t first = call.first;
-    if (finished_.add(std::move(call))) continue;
+  for (const FinishedCall& call : journal_->take_found()) {
+    if (finished_.add(call)) continue;
     throw InputError(options_.journal.string(),
                      fmt::format("is damaged: some rows from {} on are there twice; give another "
                                  "journal, or delete this one to start anew",
-                                 first));
+                                 call.first));
   }
+  if (options_.retry_failed) finished_.forget_failed();
   resumed_ = finished_.all();
 }
 
@@ -139,10 +139,10 @@ void SimulationRun::make(const CallRows& rows, const std::stop_token& stop) {
   SimulatedBatch batch = simulator_.simulate(call.parameters, options_.seed, rows.first, stop);
   call.outcomes = std::move(batch.outcomes);
   call.failures = std::move(batch.failures);
-  keep(std::move(call), batch.calls);
+  keep(call, batch.calls);
 }
 
-void SimulationRun::keep(FinishedCall call, std::int64_t calls) {
+void SimulationRun::keep(const FinishedCall& call, std::int64_t calls) {
   const std::lock_guard lock(mutex_);
   --working_;
   calls_ += calls;
@@ -155,7 +155,7 @@ void SimulationRun::keep(FinishedCall call, std::int64_t calls) {
   if (!outcome_names_.empty()) {
     for (const FinishedCall& each : std::exchange(unnamed_, {})) journal_->append(each);
   }
-  finished_.add(std::move(call));
+  finished_.add(call);
   require_hope();
   changed_.notify_all();
 }
@@ -171,9 +171,11 @@ void SimulationRun::require_hope() const {
   }
   throw InputError(
       options_.journal.string(),
-      fmt::format("{} of {} simulations failed: {}. Correct the simulator or the prior{}",
-                  finished_.bad(), rows, fmt::join(reasons, ", "),
-                  journal_ ? ", then delete the journal and start again" : ""));
+      fmt::format("{} of {} simulations failed: {}. Correct the simulator{}", finished_.bad(), rows,
+                  fmt::join(reasons, ", "),
+                  journal_ ? " and try the failed rows again (--retry-failed); or correct the "
+                             "prior, delete the journal and start again"
+                           : " or the prior"));
 }
 
 void SimulationRun::work(const std::stop_token& stop) {

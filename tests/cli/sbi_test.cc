@@ -145,9 +145,26 @@ TEST_F(SbiFit, IsByMaximumLikelihoodUnlessAProxyIsNamed) {
   EXPECT_EQ(method({"--set", "proxy=flow"}), "dual");
   good(from_proxy);
   EXPECT_EQ(method({"--set", "proxy=flow", "--set", "method=mle"}), "mle");
+  file("settings.toml", "proxy = \"flow\"\n");
+  EXPECT_EQ(method({"--config", "settings.toml"}), "dual");
+  good(from_proxy);
   EXPECT_EQ(method({"--proxy", "energy", "--set", "energy.hidden=16"}), "dual");
   good(from_proxy);
   good(from_proxy + Arguments{"--sampler", "langevin", "--steps", "5"});
+}
+
+TEST_F(SbiFit, TriesFailedRowsAgainWithACorrectedSimulator) {
+  script("gaps.sh", "[ -e corrected ] && exec ./simulate.sh; ./simulate.sh | sed '2s/.*/nan,nan/'");
+  const auto failed = [&](const Arguments& more) {
+    const auto json = good(fit_simulator("./gaps.sh", "10", {"--json", "-q"}) + more).json();
+    return json.at("simulations").at("failed").get<int>();
+  };
+  const int before = failed({});
+  EXPECT_GT(before, 0);
+  file("corrected", "");
+  EXPECT_EQ(failed({}), before);
+  EXPECT_EQ(failed({"--retry-failed"}), 0);
+  EXPECT_EQ(failed({}), 0);
 }
 
 TEST_F(SbiFit, OfASimulatorTellsInTheRecordWhatFailed) {

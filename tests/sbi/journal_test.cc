@@ -128,6 +128,25 @@ TEST_F(JournalFile, AJournalIsGoodForMoreAndFewerRows) {
   }
 }
 
+TEST_F(JournalFile, FailedRowsAreTriedAgainOnRequest) {
+  simulate(*make_sums(), draw, with_journal(50, 8));
+  SimulateOptions retry = with_journal(30, 8);
+  retry.retry_failed = true;
+  const Simulations some = simulate(*make_sums(true), draw, retry);
+  EXPECT_EQ(csv_of(some), csv_of(simulate(*make_sums(true), draw, options(30, 8))));
+  EXPECT_EQ(some.report.failed(), 0);
+  EXPECT_EQ(some.report.resumed, 27);
+  // What failed beyond these rows still has, and what was tried again has not.
+  const Simulations all = simulate(*make_sums(), draw, with_journal(50, 8));
+  EXPECT_EQ(all.report.calls, 0);
+  EXPECT_EQ(all.report.failed(), 2);
+  // Rows that fail again may be tried once more.
+  retry.rows = 50;
+  EXPECT_EQ(simulate(*make_sums(), draw, retry).report.failed(), 2);
+  EXPECT_EQ(csv_of(simulate(*make_sums(true), draw, retry)),
+            csv_of(simulate(*make_sums(true), draw, options(50, 8))));
+}
+
 TEST_F(JournalFile, AJournalCutAnywhereIsContinued) {
   const std::string whole = csv_of(simulate(*make_sums(), draw, with_journal(20, 5)));
   const std::string journal = bytes_of(path("journal"));

@@ -30,15 +30,16 @@ inline SimulateOptions options(std::int64_t rows, std::int64_t rows_per_call) {
           .identity = {{"prior", "uniform"}, {"simulator", "./decay.sh"}}};
 }
 
-// Outcomes are the sum and, to tell seeds apart, the seed; every row with a % 10 == 4 fails.
-inline std::unique_ptr<Simulator> make_sums() {
+// Outcomes are the sum and, to tell seeds apart, the seed; every row with a % 10 == 4 fails
+// until the simulator is corrected.
+inline std::unique_ptr<Simulator> make_sums(bool corrected = false) {
   return make_function_simulator(
-      [](const MatrixView<double>& p, std::uint64_t seed, std::uint64_t) {
+      [corrected](const MatrixView<double>& p, std::uint64_t seed, std::uint64_t) {
         Matrix<double> outcomes(p.rows(), 2);
         outcomes.col(0) = p.rowwise().sum();
         outcomes.col(1).setConstant(static_cast<double>(seed));
         for (Eigen::Index i = 0; i < p.rows(); ++i) {
-          if (std::fmod(p(i, 0), 10) == 4) outcomes(i, 0) = 0 / 0.0;
+          if (!corrected && std::fmod(p(i, 0), 10) == 4) outcomes(i, 0) = 0 / 0.0;
         }
         return outcomes;
       },

@@ -22,6 +22,7 @@ struct SimulateOptions {
   std::vector<std::string> parameter_names = {};
   std::vector<std::string> outcome_names = {};  // empty: x1, x2, ...
   std::filesystem::path journal = {};           // empty: none
+  bool retry_failed = false;                    // simulate failed rows of the journal again
   // Whatever else has to be the same for a journal to be continued, by name: the text of the
   // "prior", the command of the "simulator".
   std::map<std::string, std::string> identity = {};
@@ -78,8 +79,8 @@ class SimulateObserver {
 // of processes and after a resume, if simulator and draw keep their promises.
 //
 // Every call is appended to the journal as soon as it is done: whatever ends this process costs the
-// calls under way. Rows in the journal are not simulated again, failed ones neither. A larger
-// number of rows continues the journal of a smaller one.
+// calls under way. Rows in the journal are not simulated again, failed ones only if asked for. A
+// larger number of rows continues the journal of a smaller one.
 //
 // Throws InputError for a journal of other names, seed, identity or rows_per_call, a damaged one,
 // one in use, and a disk that is full; when more than half of at least 200 rows failed, or all of
