@@ -246,7 +246,7 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
           "--members", a->members,
           "Fits that each leave out other pairs and correct each other; 1: a single fit, "
           "much quicker, less well calibrated (default: 10, from 5,000 pairs on 5; 1 for fewer "
-          "than 100 pairs, from 20,000 on, and for more than four parameters)")
+          "than 100 pairs, from 20,000 on, and for more than ten parameters)")
       ->check(CLI::Range(1, 100));
   add_training_options(*command, a->training,
                        "mle (default), or dual (default with --proxy), mle-noise, mle-entropy, "

@@ -123,6 +123,23 @@ class CommitteeFitting {
     return split;
   }
 
+  // All draws for an outcome are held out, or none: otherwise the last flow could learn the
+  // outcomes by heart, and nothing would say so.
+  [[nodiscard]] Split split_of_draws() const {
+    const auto observations = static_cast<std::size_t>(committee_.observations);
+    const auto draws = static_cast<std::size_t>(committee_.draws);
+    const Split outcomes =
+        split_rows(observations, validation_fraction(observations * draws), options_.seed);
+    const auto rows_of = [&](const std::vector<std::size_t>& chosen) {
+      std::vector<std::size_t> rows;
+      for (const std::size_t outcome : chosen) {
+        for (std::size_t k = 0; k < draws; ++k) rows.push_back(outcome * draws + k);
+      }
+      return rows;
+    };
+    return {rows_of(outcomes.training), rows_of(outcomes.validation)};
+  }
+
   // The members share two thirds of the time, and what one of them leaves is for the next; without
   // the last flow all of theirs would be in vain.
   void limit_time(FitOptions& options, int number) const {
@@ -231,9 +248,8 @@ class CommitteeFitting {
         committee.draw(committee_.observations, committee_.draws, [&] { return stopped(); });
     if (drawn.parameters.rows() == 0) return interrupted(std::move(all), first.density());
     // By the schema of all pairs.
-    const auto rows = static_cast<std::size_t>(drawn.parameters.rows());
-    const PreparedTable table = prepare(as_table(pairs_, rows_.front(), first, drawn), all.schema,
-                                        split_rows(rows, validation_fraction(rows), options_.seed));
+    const PreparedTable table =
+        prepare(as_table(pairs_, rows_.front(), first, drawn), all.schema, split_of_draws());
     const FitOptions options = options_for_(table.rows());
     CommitteeFit result{
         std::move(all), run_fit(table, options, committee_.members), table.rows(), {}};
@@ -283,7 +299,7 @@ void CommitteeOptions::validate() const {
 }
 
 int default_members(std::size_t pairs, std::size_t parameters) {
-  constexpr std::size_t kMostParameters = 4;
+  constexpr std::size_t kMostParameters = 10;
   constexpr std::size_t kFew = 100;
   constexpr std::size_t kMany = 5000;
   constexpr std::size_t kEnough = 20000;

@@ -208,7 +208,8 @@ TEST(DefaultMembers, AreOneWherePairsAreVeryFewOrMany) {
   EXPECT_EQ(default_members(4999, 4), 10);
   EXPECT_EQ(default_members(5000, 2), 5);
   EXPECT_EQ(default_members(20000, 2), 1);
-  EXPECT_EQ(default_members(1000, 5), 1);
+  EXPECT_EQ(default_members(1000, 10), 10);
+  EXPECT_EQ(default_members(1000, 11), 1);
 }
 
 }  // namespace

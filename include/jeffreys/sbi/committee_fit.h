@@ -32,8 +32,7 @@ struct CommitteeOptions {
 };
 
 // How many members to take: 10, from 5,000 pairs on 5. A single fit (1) for fewer than 100 pairs,
-// from 20,000 on, and for more than four parameters, where the last flow learned less than the
-// members know (docs/sbi.md).
+// from 20,000 on, and for more than ten parameters, which were not tried.
 [[nodiscard]] int default_members(std::size_t pairs, std::size_t parameters);
 
 // What the pairs say about the members that left them out.
