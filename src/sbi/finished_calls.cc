@@ -7,7 +7,6 @@
 #include <utility>
 
 namespace jeffreys {
-
 namespace {
 
 FinishedCall part_of(const FinishedCall& call, Eigen::Index first, Eigen::Index rows) {

@@ -79,10 +79,10 @@ TemporaryFile create_temporary(const fs::path& directory) {
       if (errno == EEXIST || errno == EINTR) continue;
       throw std::system_error(errno, std::generic_category());
     }
-    // A disk without locks serves as well: there, nothing counts as abandoned. Before the lock was
-    // had, another process may have taken the file for abandoned.
-    ::flock(descriptor, LOCK_EX);
-    if (is_same_file(path, descriptor)) return {path, descriptor};
+    // Whoever has the lock took the file for abandoned before it had one, and removes it. A disk
+    // without locks serves as well: there, nothing counts as abandoned.
+    const bool taken = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && is_same_file(path, descriptor)) return {path, descriptor};
     ::close(descriptor);
   }
   throw std::system_error(EEXIST, std::generic_category());

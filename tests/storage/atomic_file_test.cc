@@ -153,6 +153,31 @@ TEST_F(AtomicWrite, LeavesWhatALivingProcessWrites) {
   EXPECT_EQ(files_in_folder(), 2u);
 }
 
+TEST_F(AtomicWrite, ProcessesThatBeginTogetherDoNotDisturbEachOther) {
+  constexpr int kProcesses = 8;
+  for (int round = 0; round < 20; ++round) {
+    const fs::path folder = path(std::to_string(round));
+    fs::create_directory(folder);
+    std::vector<pid_t> children;
+    for (int i = 0; i < kProcesses; ++i) {
+      children.push_back(::fork());
+      if (children.back() != 0) continue;
+      try {
+        write(folder / std::to_string(i), "text");
+      } catch (...) {
+        ::_exit(1);
+      }
+      ::_exit(0);
+    }
+    for (const pid_t child : children) {
+      int status = 1;
+      ::waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), kProcesses);
+  }
+}
+
 TEST_F(AtomicWrite, RefusesWhatItCannotReplace) {
   const auto attempt = [](const fs::path& name) { write(name, "text"); };
   EXPECT_THAT(problem_of(path("none/a"), attempt),
