@@ -15,17 +15,8 @@ namespace {
 
 using storage::quote;
 
-// So many pairs show what four transforms cannot follow, and so many more can hardly be learned by
-// heart (docs/sbi.md).
+// So many pairs show what four transforms cannot follow (docs/sbi.md).
 constexpr std::size_t kManyPairs = 5000;
-constexpr std::size_t kVeryManyPairs = 20000;
-
-// Small ones where pairs are few: what a flow then remembers of single pairs is less, and it is
-// ready sooner.
-Eigen::Index batch_size(std::size_t rows) {
-  if (rows >= kVeryManyPairs) return 1000;
-  return rows >= kManyPairs ? 250 : 100;
-}
 
 void require_column(const Table& table, const std::string& name, const char* what) {
   if (table.find(name) != nullptr) return;
@@ -111,12 +102,13 @@ FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, s
                                      ProxyKind proxy) {
   FitOptions options = default_fit_options(rows, parameters, outcomes, proxy);
   if (proxy == ProxyKind::energy) return options;
-  // With several parameters long steps fit better. And with two the dual method was as near to
-  // exact posteriors as maximum likelihood, in four to five times the time.
+  // With several parameters long steps fit better, with few small batches too. And with two the
+  // dual method was as near to exact posteriors as maximum likelihood, in four to five times the
+  // time.
   const double rate = parameters <= 2 ? 1e-3 : 4e-3;
   options.train.learning_rate.main = rate;
   options.train.learning_rate.proxy = rate;
-  options.train.batch_size = batch_size(rows);
+  options.train.batch_size = small_batch(rows);
   options.train.method = Method::mle;
   if (rows >= kManyPairs && parameters <= 4) options.flow.transforms += 2;
   return options;

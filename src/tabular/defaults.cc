@@ -113,6 +113,12 @@ constexpr NamedPreset kPresets[] = {
 
 }  // namespace
 
+Eigen::Index small_batch(std::size_t rows) {
+  if (rows <= 100) return 0;
+  if (rows >= 20000) return 1000;
+  return rows >= 5000 ? 250 : 100;
+}
+
 FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size_t context_features,
                                ProxyKind proxy) {
   FitOptions o;
@@ -122,12 +128,12 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size
   o.flow.start = features <= 2 ? FlowStart::unconditional : FlowStart::independent;
   o.proxy = proxy;
   o.energy.blocks = context_features > 0 ? 3 : 2;
-  const double rate = few ? 2e-3 : 3e-4;
   o.train.iterations = few ? 15000 : 10000;
-  o.train.batch_size = rows > 2000 ? 1000 : 0;
-  o.train.learning_rate = {.main = rate, .proxy = rate, .multipliers = 1e-2, .zeta = 1e-3};
+  o.train.batch_size = few ? (rows > 2000 ? 1000 : 0) : small_batch(rows);
+  o.train.learning_rate = {.main = 2e-3, .proxy = 2e-3, .multipliers = 1e-2, .zeta = 1e-3};
   // An energy model's weights exp(f - log p) blow up at a flow's rates: the paper's instead.
   if (proxy == ProxyKind::energy) {
+    o.train.batch_size = rows > 2000 ? 1000 : 0;
     o.train.learning_rate = {
         .main = few ? 1e-3 : 3e-4, .proxy = 1e-4, .multipliers = 1e-4, .zeta = 1e-3};
   }

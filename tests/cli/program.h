@@ -99,8 +99,13 @@ class Process {
     return pid_ > 0;
   }
 
-  // Waits until it ends; longer than the limit is a failure.
-  Outcome wait(double seconds = 60) {
+  // Waits until it ends; longer than the limit is a failure. Sanitizers slow the program down.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  static constexpr double kLimit = 300;
+#else
+  static constexpr double kLimit = 60;
+#endif
+  Outcome wait(double seconds = kLimit) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (running()) {
       if (std::chrono::steady_clock::now() > end) {

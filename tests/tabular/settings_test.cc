@@ -152,5 +152,17 @@ TEST(Defaults, AreValidForEverySize) {
   }
 }
 
+TEST(Defaults, TakeSmallBatchesForManyColumns) {
+  const auto batch = [](std::size_t rows, std::size_t features, ProxyKind proxy = ProxyKind::flow) {
+    return default_fit_options(rows, features, 0, proxy).train.batch_size;
+  };
+  EXPECT_EQ(batch(1000, 4), 0);
+  EXPECT_EQ(batch(100, 5), 0);
+  EXPECT_EQ(batch(101, 5), 100);
+  EXPECT_EQ(batch(5000, 5), 250);
+  EXPECT_EQ(batch(20000, 5), 1000);
+  EXPECT_EQ(batch(1000, 5, ProxyKind::energy), 0);
+}
+
 }  // namespace
 }  // namespace jeffreys

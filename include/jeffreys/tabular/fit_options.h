@@ -45,6 +45,10 @@ struct FitOptions {
                                              std::size_t context_features,
                                              ProxyKind proxy = ProxyKind::flow);
 
+// Rows of a batch where small ones fit better: what a flow then remembers of single rows is less,
+// and it is ready sooner. 0: all of them.
+[[nodiscard]] Eigen::Index small_batch(std::size_t rows);
+
 // Named collections of settings, applied over the defaults. Throws std::invalid_argument for an
 // unknown name, listing the known ones.
 void apply_preset(const std::string& name, FitOptions& options);
