@@ -24,12 +24,12 @@ constexpr const char* kEnding = ".tmp";
 
 // Names the machine: on a network disk the locks of others may not be seen.
 const std::string& prefix() {
-  static const std::string text = [] {
+  static const std::string kPrefix = [] {
     std::array<char, 65> host{};
     if (::gethostname(host.data(), host.size() - 1) != 0) host.fill('\0');
     return fmt::format(".jeffreys-{}-", host.data());
   }();
-  return text;
+  return kPrefix;
 }
 
 bool is_same_file(const fs::path& path, int descriptor) {
