@@ -4,32 +4,31 @@
 #include "cli/summary.h"
 #include "jeffreys/evaluate/held_out.h"
 #include "jeffreys/objective/importance.h"
+#include "jeffreys/random_purpose.h"
 
 namespace jeffreys::cli {
 namespace {
 
-constexpr Eigen::Index kReverseSamples = 10000;
+constexpr Eigen::Index kReverseRows = 10000;
 
 struct EvaluateArguments {
   std::string model;
   std::string table;
 };
 
-// KL(main || proxy) and what its samples say about the weights of an energy proxy.
+// KL(main || proxy), and how even the weights of the same samples are.
 struct Reverse {
-  double kl = 0;
-  double standard_error = 0;
+  PairedDifference kl;
   ImportanceEstimate importance;
 };
 
 Reverse reverse_kl(const TabularDensity<float>& density) {
-  const Samples<float> samples = density.main().sample(kReverseSamples, {0, 0x110, 0});
+  const Samples<float> samples = density.main().sample(kReverseRows, {0, kComparedSamples, 0});
   const Matrix<double> x = samples.x.cast<double>();
   const Vector<double> main = samples.log_prob.cast<double>();
   const Vector<double> proxy = density.log_prob(x, Matrix<double>(), From::proxy);
-  const PairedDifference difference = paired_difference(proxy, main);
   const Vector<double> weights = proxy - main;
-  return {difference.mean, difference.standard_error,
+  return {paired_difference(proxy, main),
           importance_estimate({weights.data(), static_cast<std::size_t>(weights.size())})};
 }
 
@@ -56,16 +55,23 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
   }
   if (density.proxy() && density.schema().context_features() == 0) {
     const Reverse reverse = reverse_kl(density);
-    json["reverse_kl"] = {{"kl", number(reverse.kl)},
-                          {"standard_error", number(reverse.standard_error)},
-                          {"samples", kReverseSamples}};
+    json["reverse_kl"] = {{"kl", number(reverse.kl.mean)},
+                          {"standard_error", number(reverse.kl.standard_error)},
+                          {"samples", kReverseRows}};
     json["effective_sample_size"] = number(reverse.importance.effective_sample_size);
     json["pareto_k"] = number(reverse.importance.pareto_k);
-    lines.push_back(fmt::format("KL(main || proxy) {:.4f} +- {:.4f}, from {} samples of main",
-                                reverse.kl, reverse.standard_error, kReverseSamples));
-    lines.push_back(fmt::format("effective sample size {:.1f} %, Pareto k {:.2f}",
-                                100 * reverse.importance.effective_sample_size,
-                                reverse.importance.pareto_k));
+    lines.push_back(fmt::format(
+        "KL(main || proxy) {:.4f} +- {:.4f}, effective sample size {:.1f} %, Pareto k {:.2f}, from "
+        "{} samples of main",
+        reverse.kl.mean, reverse.kl.standard_error, 100 * reverse.importance.effective_sample_size,
+        reverse.importance.pareto_k, kReverseRows));
+  }
+  const EnergyCheck energy = density.check_energy(density.schema().encode(table).context, 0);
+  if (energy.conditions > 0) {
+    json.update(energy_json(energy));
+    json["warnings"] = energy.warnings();
+    lines.push_back(energy_line(energy));
+    for (const std::string& warning : energy.warnings()) lines.push_back("warning: " + warning);
   }
   if (globals.json) {
     print_json(json);

@@ -36,7 +36,7 @@ void finish_fit(const RunInfo& info, const PreparedTable& table, const FitOption
   if (globals.json) {
     print_json(record);
   } else if (!globals.quiet) {
-    print_line(summary_text(table, options, fit));
+    print_line(summary_text(table, fit));
     print_line(fmt::format("model: {0}   run record: {0}.run.json", info.model.string()));
   }
   if (fit.report.training.stop_reason == StopReason::diverged) {

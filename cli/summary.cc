@@ -61,7 +61,7 @@ const char* name_of(StopReason reason) {
 
 const char* name_of(From from) { return from == From::main ? "main" : "proxy"; }
 
-std::string summary_text(const PreparedTable& table, const FitOptions& options, const Fit& fit) {
+std::string summary_text(const PreparedTable& table, const Fit& fit) {
   const FitReport& report = fit.report;
   std::vector<std::string> lines;
   lines.push_back(fmt::format(
@@ -95,14 +95,36 @@ std::string summary_text(const PreparedTable& table, const FitOptions& options, 
                       report.balance, report.residual));
     }
   }
-  if (report.proxy && options.proxy == ProxyKind::energy) {
-    lines.push_back(fmt::format("effective sample size {:.1f} %, Pareto k {:.2f}, log zeta {:.3f}",
-                                100 * report.importance.effective_sample_size,
-                                report.importance.pareto_k, report.importance.log_zeta));
+  if (report.energy.conditions > 0) {
+    lines.push_back(energy_line(report.energy));
   }
   for (const std::string& warning : report.warnings) lines.push_back("warning: " + warning);
   lines.push_back("verdict: " + report.verdict);
   return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::string energy_line(const EnergyCheck& c) {
+  const std::string range = c.conditions > 1
+                                ? fmt::format(" ({:.3f} to {:.3f} over {} conditions)",
+                                              c.log_zeta_lowest, c.log_zeta_highest, c.conditions)
+                                : "";
+  return fmt::format(
+      "energy model: log zeta {:.3f}{} from {} samples{} ({:+.3f} from half as many), effective "
+      "sample size {:.1f} %, Pareto k {:.2f}, mass that main's samples miss {:.1f} %",
+      c.log_zeta, range, c.samples, c.conditions > 1 ? " each" : "", c.log_zeta_half - c.log_zeta,
+      100 * c.effective_sample_size, c.pareto_k, 100 * c.unseen);
+}
+
+Json energy_json(const EnergyCheck& c) {
+  return {{"effective_sample_size", number(c.effective_sample_size)},
+          {"pareto_k", number(c.pareto_k)},
+          {"log_zeta", number(c.log_zeta)},
+          {"log_zeta_lowest", number(c.log_zeta_lowest)},
+          {"log_zeta_highest", number(c.log_zeta_highest)},
+          {"log_zeta_half", number(c.log_zeta_half)},
+          {"zeta_conditions", c.conditions},
+          {"zeta_samples", c.samples},
+          {"unseen_mass", number(c.unseen)}};
 }
 
 Json summary_json(const PreparedTable& table, const FitReport& report) {
@@ -123,9 +145,7 @@ Json summary_json(const PreparedTable& table, const FitReport& report) {
     json["proxy"] = model_json(*report.proxy);
     json["balance"] = number(report.balance);
     json["residual"] = number(report.residual);
-    json["effective_sample_size"] = number(report.importance.effective_sample_size);
-    json["pareto_k"] = number(report.importance.pareto_k);
-    json["log_zeta"] = number(report.importance.log_zeta);
+    if (report.energy.conditions > 0) json.update(energy_json(report.energy));
   }
   json["selected"] = {{"main_iteration", report.training.main.iteration},
                       {"main_averaged", report.training.main.averaged},

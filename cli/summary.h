@@ -12,7 +12,11 @@ const char* name_of(StopReason reason);
 const char* name_of(From from);
 
 // Plain lines, without a newline at the end.
-std::string summary_text(const PreparedTable& table, const FitOptions& options, const Fit& fit);
+std::string summary_text(const PreparedTable& table, const Fit& fit);
+
+// What is known of an energy proxy's normaliser.
+std::string energy_line(const EnergyCheck& check);
+Json energy_json(const EnergyCheck& check);
 
 Json nll_json(const MeanNll& nll);
 Json summary_json(const PreparedTable& table, const FitReport& report);

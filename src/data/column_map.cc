@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "data/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {

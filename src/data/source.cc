@@ -11,15 +11,11 @@
 #include <utility>
 
 #include "data/source_kinds.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {
 namespace {
-
-// Purposes of random numbers, away from the callers' own, which count from 0.
-constexpr std::uint16_t kUniform = 0xfe00;
-constexpr std::uint16_t kNormal = 0xfe01;
-constexpr std::uint16_t kLayout = 0xfe02;
 
 constexpr double kDeviation = 0.05;
 
@@ -67,7 +63,7 @@ std::unique_ptr<Source> make_spiral() {
 
 std::unique_ptr<Source> make_gmm40(std::uint64_t layout_seed) {
   Matrix<double> uniform(40, 2);
-  kernels::fill_uniforms(all_of(uniform, {layout_seed, kLayout, 0}));
+  kernels::fill_uniforms(all_of(uniform, {layout_seed, kSourceLayout, 0}));
   std::vector<PlanePoint> centers;
   for (const auto& row : uniform.rowwise()) centers.push_back({row[0], row[1]});
   return make_mixture("gmm40", std::move(centers), kDeviation);
@@ -97,8 +93,8 @@ Matrix<double> Source::sample(Eigen::Index rows, std::uint64_t seed,
   if (rows < 0) throw std::invalid_argument(fmt::format("rows: expected 0 or more, got {}", rows));
   Matrix<double> uniform(rows, 2);
   Matrix<double> normal(rows, 2);
-  kernels::fill_uniforms(all_of(uniform, {seed, kUniform, iteration}));
-  kernels::fill_normals(all_of(normal, {seed, kNormal, iteration}));
+  kernels::fill_uniforms(all_of(uniform, {seed, kSourceUniform, iteration}));
+  kernels::fill_normals(all_of(normal, {seed, kSourceNormal, iteration}));
   Matrix<double> x(rows, 2);
   place(uniform, normal, x);
   return x;

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "data/random_purpose.h"
 #include "data/shuffle.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {

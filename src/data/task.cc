@@ -10,16 +10,11 @@
 #include <utility>
 
 #include "data/task_kinds.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {
 namespace {
-
-// Purposes of random numbers, away from the callers' own, which count from 0, and from those of the
-// sources. Each stands for uniform numbers, the next one for normal numbers.
-constexpr std::uint16_t kPrior = 0xfe10;
-constexpr std::uint16_t kOutcome = 0xfe12;
-constexpr std::uint16_t kPosterior = 0xfe14;
 
 constexpr Eigen::Index kBlock = 256;  // rows of noise drawn at a time
 constexpr Eigen::Index kFreeCandidates = 1000000;
@@ -96,7 +91,7 @@ Matrix<double> Task::sample_prior(Eigen::Index rows, std::uint64_t seed,
                                   std::uint64_t iteration) const {
   require_rows(rows);
   Matrix<double> result(rows, parameters_);
-  for_each_noise(rows, seed, kPrior, iteration, [&](Eigen::Index i, const Noise& noise) {
+  for_each_noise(rows, seed, kTaskPrior, iteration, [&](Eigen::Index i, const Noise& noise) {
     place_prior(noise, row_of(result, i));
   });
   return result;
@@ -106,9 +101,10 @@ Matrix<double> Task::simulate(const MatrixView<double>& parameters, std::uint64_
                               std::uint64_t iteration) const {
   require_columns("parameters", parameters_, parameters.cols());
   Matrix<double> result(parameters.rows(), outcomes_);
-  for_each_noise(result.rows(), seed, kOutcome, iteration, [&](Eigen::Index i, const Noise& noise) {
-    place_outcome(row_of(parameters, i), noise, row_of(result, i));
-  });
+  for_each_noise(result.rows(), seed, kTaskOutcome, iteration,
+                 [&](Eigen::Index i, const Noise& noise) {
+                   place_outcome(row_of(parameters, i), noise, row_of(result, i));
+                 });
   return result;
 }
 
@@ -191,7 +187,7 @@ Matrix<double> Task::sample_posterior(Eigen::Index rows, const VectorView<double
                       static_cast<double>(accepted) / static_cast<double>(block * kBlock), name_,
                       fmt::join(row_of(observation), ", ")));
     }
-    for_each_noise(kBlock, seed, kPosterior, static_cast<std::uint64_t>(block),
+    for_each_noise(kBlock, seed, kTaskPosterior, static_cast<std::uint64_t>(block),
                    [&](Eigen::Index, const Noise& noise) {
                      if (accepted == rows) return;
                      accepted +=

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "data/shuffle.h"
-#include "evaluate/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/adamw.h"
 #include "model/check_shapes.h"
 

@@ -6,7 +6,7 @@
 
 #include "evaluate/column_scale.h"
 #include "evaluate/mixture_em.h"
-#include "evaluate/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <utility>
 
-#include "evaluate/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {

@@ -10,7 +10,7 @@
 #include "data/shuffle.h"
 #include "evaluate/classifier_network.h"
 #include "evaluate/column_scale.h"
-#include "evaluate/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "model/check_shapes.h"
 
 namespace jeffreys {

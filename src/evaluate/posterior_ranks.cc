@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "evaluate/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 #include "model/check_shapes.h"
 

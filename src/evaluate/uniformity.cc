@@ -8,7 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "evaluate/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 #include "model/check_shapes.h"
 

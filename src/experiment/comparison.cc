@@ -18,6 +18,8 @@ std::optional<RunResult> part_within(const RunResult& run, double seconds) {
   RunResult early;
   early.curve = run.curve;
   early.curve.cut(run.curve.iteration[static_cast<std::size_t>(late - run.seconds.begin()) - 1]);
+  // What diverged later had not diverged by then.
+  early.stop = late == run.seconds.end() ? run.stop : "finished";
   return early;
 }
 
@@ -58,35 +60,75 @@ SeedValues values_of(const Results& results, const std::string& data, const std:
   SeedValues values;
   for (const RunResult* run : results.runs(data, method)) {
     const double value = measure(*run);
-    if (std::isfinite(value)) values.emplace(run->seed, value);
+    if (!std::isnan(value)) values.emplace(run->seed, value);
   }
   return values;
 }
 
 std::optional<SeedSummary> summary_of(const SeedValues& values) {
   std::vector<double> list;
-  for (const auto& [seed, value] : values) list.push_back(value);
+  for (const auto& [seed, value] : values) {
+    if (std::isfinite(value)) list.push_back(value);
+  }
   if (list.empty()) return std::nullopt;
   return seed_summary(list);
 }
 
-std::optional<PairedInterval> difference_of(const SeedValues& a, const SeedValues& b) {
+std::size_t Difference::seeds() const { return (interval ? interval->n : 0) + lost + won + both; }
+
+bool Difference::enough() const { return seeds() - both >= kFewestSeeds; }
+
+Difference difference_of(const SeedValues& a, const SeedValues& b) {
+  Difference difference;
   std::vector<double> first;
   std::vector<double> second;
   for (const auto& [seed, value] : a) {
     const auto found = b.find(seed);
     if (found == b.end()) continue;
-    first.push_back(value);
-    second.push_back(found->second);
+    const bool a_ended = std::isfinite(value);
+    const bool b_ended = std::isfinite(found->second);
+    if (a_ended && b_ended) {
+      first.push_back(value);
+      second.push_back(found->second);
+    } else {
+      ++(a_ended ? difference.lost : b_ended ? difference.won : difference.both);
+    }
   }
-  if (first.empty()) return std::nullopt;
-  return paired_interval(first, second);
+  if (!first.empty()) difference.interval = paired_interval(first, second);
+  return difference;
 }
 
-std::optional<PairedInterval> interval_of(const SeedValues& values) {
+Difference interval_of(const SeedValues& values) {
   SeedValues zeros = values;
   for (auto& [seed, value] : zeros) value = 0;
   return difference_of(zeros, values);
+}
+
+Finding lower(const Difference& difference) {
+  if (difference.lost > 0) return Finding::fails;
+  if (!difference.enough()) return Finding::not_enough_runs;
+  if (!difference.interval || difference.interval->upper < 0) return Finding::holds;
+  // Seeds that contradict each other decide nothing.
+  if (difference.interval->lower > 0 && difference.won == 0) return Finding::fails;
+  return Finding::not_enough_runs;
+}
+
+std::string text_of(const Difference& difference, int digits) {
+  std::vector<std::string> notes;
+  const std::size_t all = difference.seeds();
+  if (difference.lost > 0) {
+    notes.push_back(fmt::format("{} of {} seeds diverged", difference.lost, all));
+  }
+  if (difference.won > 0) {
+    notes.push_back(fmt::format("only the other diverged with {} of {} seeds, which count as won",
+                                difference.won, all));
+  }
+  if (difference.both > 0) {
+    notes.push_back(fmt::format("both diverged with {} of {} seeds", difference.both, all));
+  }
+  if (notes.empty()) return text_of(difference.interval, digits);
+  if (!difference.interval) return fmt::format("{}", fmt::join(notes, ", "));
+  return fmt::format("{} ({})", text_of(difference.interval, digits), fmt::join(notes, ", "));
 }
 
 SeedValues validated_in_time_of(const Results& results, const std::string& data,
@@ -108,18 +150,20 @@ SeedValues values_in_time_of(const Results& results, const std::string& data,
                        measure);
 }
 
-bool enough_seeds(const std::optional<PairedInterval>& difference) {
-  return difference && difference->n >= kFewestSeeds;
-}
-
-void Comparison::add(const std::string& name, const std::optional<PairedInterval>& difference) {
+void Comparison::add(const std::string& name, const Difference& difference) {
   add(name, difference, lower(difference));
 }
 
-void Comparison::add(const std::string& name, const std::optional<PairedInterval>& difference,
-                     Finding finding) {
-  entries_.push_back({fmt::format("{} {}", name, text_of(difference, digits_)), finding,
-                      difference.has_value(), enough_seeds(difference)});
+void Comparison::add(const std::string& name, const Difference& difference, Finding finding,
+                     const std::string& note) {
+  const std::string before = note.empty() ? "" : fmt::format(" ({})", note);
+  entries_.push_back({name, fmt::format("{}{}: {}", name, before, text_of(difference, digits_)),
+                      finding, difference.seeds() > 0, difference.enough()});
+}
+
+void Comparison::add(const std::string& name, const std::string& text, Finding finding,
+                     bool enough) {
+  entries_.push_back({name, fmt::format("{}: {}", name, text), finding, true, enough});
 }
 
 bool Comparison::empty() const {
@@ -133,17 +177,44 @@ bool Comparison::any(Finding finding) const {
 }
 
 Finding Comparison::finding() const {
-  if (!any(Finding::holds)) return any(Finding::fails) ? Finding::fails : Finding::not_enough_runs;
-  const bool all = std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
-    return entry.finding == Finding::holds || !entry.enough;
-  });
-  return all ? Finding::holds : Finding::in_part;
+  std::vector<Finding> findings;
+  for (const Entry& entry : entries_) findings.push_back(entry.finding);
+  const Finding all = together(findings);
+  const bool complete = std::all_of(entries_.begin(), entries_.end(),
+                                    [](const Entry& entry) { return entry.enough; });
+  const bool some = all == Finding::not_enough_runs && any(Finding::holds) && complete;
+  return some ? Finding::in_part : all;
 }
 
 std::string Comparison::text() const {
   std::vector<std::string> texts;
   for (const Entry& entry : entries_) texts.push_back(entry.text);
   return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string Comparison::numbers() const {
+  if (entries_.size() < 2) return text();
+  std::size_t holds = 0;
+  std::vector<std::string> fails;
+  std::vector<std::string> undecided;
+  std::vector<std::string> few;
+  for (const Entry& entry : entries_) {
+    switch (entry.finding) {
+      case Finding::holds: ++holds; break;
+      case Finding::fails: fails.push_back(entry.name); break;
+      case Finding::in_part:
+      case Finding::not_enough_runs: (entry.enough ? undecided : few).push_back(entry.name);
+    }
+  }
+  std::string result =
+      fmt::format("{}. Holds on {} of {} data sets", text(), holds, entries_.size());
+  const auto list = [&](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty()) result += fmt::format("; {} {}", what, fmt::join(names, ", "));
+  };
+  list("fails on", fails);
+  list("undecided on", undecided);
+  list("too few runs on", few);
+  return result;
 }
 
 }  // namespace jeffreys::experiment

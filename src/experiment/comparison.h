@@ -16,17 +16,36 @@ using Measure = std::function<double(const RunResult&)>;
 // What the whole run took, without its evaluations.
 [[nodiscard]] Measure seconds_of_run();
 
-// By seed, finite.
+// By seed; infinite where a run that diverged has no last value.
 using SeedValues = std::map<std::uint64_t, double>;
 
+// Of the runs that have a number.
 [[nodiscard]] SeedValues values_of(const Results& results, const std::string& data,
                                    const std::string& method, const Measure& measure);
+// Of those that did not diverge.
 [[nodiscard]] std::optional<SeedSummary> summary_of(const SeedValues& values);
-// b - a over the seeds that both have.
-[[nodiscard]] std::optional<PairedInterval> difference_of(const SeedValues& a, const SeedValues& b);
 
-// Of the values themselves.
-[[nodiscard]] std::optional<PairedInterval> interval_of(const SeedValues& values);
+// b - a over the seeds that both have. Nothing can be subtracted from what diverged, so such seeds
+// are counted.
+struct Difference {
+  std::optional<PairedInterval> interval = {};  // over the seeds where neither diverged
+  std::size_t lost = 0;                         // seeds where only b diverged
+  std::size_t won = 0;                          // seeds where only a diverged
+  std::size_t both = 0;                         // seeds where both did
+
+  [[nodiscard]] std::size_t seeds() const;
+  // Whether so many seeds can decide anything: those where both diverged cannot.
+  [[nodiscard]] bool enough() const;
+};
+[[nodiscard]] Difference difference_of(const SeedValues& a, const SeedValues& b);
+// Of the values themselves; those of runs that diverged are lost.
+[[nodiscard]] Difference interval_of(const SeedValues& values);
+
+// "lower is better": whether b is below a. A seed where only b diverged decides against it,
+// whatever the other seeds say; one where only a did counts for b.
+[[nodiscard]] Finding lower(const Difference& difference);
+// "+0.98 [-1.72, +3.68], 3 seeds (2 of 5 seeds diverged)"
+[[nodiscard]] std::string text_of(const Difference& difference, int digits = 3);
 
 // validated_nll() of a method's runs that may use only the processor time that the run of the other
 // method with the same seed needed until its own chosen point.
@@ -39,32 +58,34 @@ using SeedValues = std::map<std::uint64_t, double>;
                                            const std::string& method, const std::string& other,
                                            const Measure& measure);
 
-// Whether a difference over seeds can decide anything.
-[[nodiscard]] bool enough_seeds(const std::optional<PairedInterval>& difference);
-
-// Comparisons of the same kind on several data sets.
+// A claim about several data sets, one after the other.
 class Comparison {
  public:
   explicit Comparison(int digits = 3) : digits_(digits) {}
 
   // difference: what is expected to be below 0.
-  void add(const std::string& name, const std::optional<PairedInterval>& difference);
-  // As above with a decision of the caller's.
-  void add(const std::string& name, const std::optional<PairedInterval>& difference,
-           Finding finding);
+  void add(const std::string& name, const Difference& difference);
+  // As above with a decision of the caller's and a note beside the name.
+  void add(const std::string& name, const Difference& difference, Finding finding,
+           const std::string& note = "");
+  // What is no difference. enough: whether there are enough runs to decide.
+  void add(const std::string& name, const std::string& text, Finding finding, bool enough);
 
   // Whether no data set has runs of both sides.
   [[nodiscard]] bool empty() const;
   // Whether one of the comparisons ended so.
   [[nodiscard]] bool any(Finding finding) const;
-  // Holds if it holds wherever there are enough seeds: a difference that might be 0 in spite of
-  // them is no support. Fails if it fails somewhere and holds nowhere.
+  // As together(). In addition it holds in part where every data set has enough runs and none
+  // fails, but only some hold: more runs of the same kind would hardly change that.
   [[nodiscard]] Finding finding() const;
-  // "ring -0.18 [-0.21, -0.15], 5 seeds; grid –"
+  // "ring: -0.18 [-0.21, -0.15], 5 seeds; grid: –"
   [[nodiscard]] std::string text() const;
+  // The same with a count: ". Holds on 1 of 2 data sets; too few runs on grid"
+  [[nodiscard]] std::string numbers() const;
 
  private:
   struct Entry {
+    std::string name;
     std::string text;
     Finding finding = Finding::not_enough_runs;
     bool known = false;

@@ -249,7 +249,7 @@ Claim WeightsComparison::zeta_claim() const {
   claim.numbers = fmt::format(
       "After the first 5 % of the iterations zeta of ours is within {:g} to {:g} at {:.0f} % of {} "
       "points, from {:.3g} to {:.3g}; with fixed weights it exceeds {:g} in {} of {} "
-      "configurations, largest {:.3g}.",
+      "configurations, largest {:.3g}. What counts as close and as large is our choice.",
       kZetaLeast, kZetaMost, 100 * share, ours.size(), *least, *most, kZetaLarge, large,
       weights_.size(), largest);
   const bool close = share >= kZetaShare;

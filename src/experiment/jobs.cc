@@ -49,19 +49,18 @@ std::vector<Settings> combinations(const MethodSpec& method, bool smoke) {
   return result;
 }
 
-// What all jobs of a plan have in common at a scale.
+// What all jobs of a method have in common at a scale.
 struct Extent {
   bool smoke = false;
   std::int64_t iterations = 0;
   int evaluations = 0;
 };
 
-Extent extent_of(const Plan& plan, double scale) {
+Extent extent_of(const Plan& plan, const MethodSpec& method, double scale) {
   const bool smoke = scale < kSmoke;
-  const auto iterations =
-      static_cast<std::int64_t>(std::ceil(static_cast<double>(plan.iterations) * scale));
-  return {smoke,
-          std::clamp(iterations, kFewestIterations, smoke ? kSmokeIterations : plan.iterations),
+  const std::int64_t all = method.iterations > 0 ? method.iterations : plan.iterations;
+  const auto iterations = static_cast<std::int64_t>(std::ceil(static_cast<double>(all) * scale));
+  return {smoke, std::clamp(iterations, kFewestIterations, smoke ? kSmokeIterations : all),
           std::clamp(static_cast<int>(plan.evaluations * scale * 10),
                      std::min(kFewestEvaluations, plan.evaluations), plan.evaluations)};
 }
@@ -99,16 +98,21 @@ Job make_job(const Plan& plan, const Extent& extent, const DataSpec& data, Eigen
 std::string Job::name() const { return fmt::format("{}/{}/seed-{}", data, method, seed); }
 
 std::vector<Job> make_jobs(const Plan& plan, double scale, std::optional<int> seeds) {
-  const Extent extent = extent_of(plan, scale);
-  const int seed_count = seeds.value_or(extent.smoke ? 1 : plan.seeds);
+  const bool smoke = scale < kSmoke;
+  const int seed_count = seeds.value_or(smoke ? 1 : plan.seeds);
   std::vector<Job> jobs;
   // Seeds outermost: what is done first says something about every method.
   for (int seed = 0; seed < seed_count; ++seed) {
     for (const DataSpec& data : plan.data) {
-      const std::size_t sizes = extent.smoke ? 1 : data.rows.size();
+      const std::size_t sizes = smoke ? 1 : data.rows.size();
       for (std::size_t size = 0; size < sizes; ++size) {
         for (const MethodSpec& method : plan.methods) {
-          for (const Settings& choice : combinations(method, extent.smoke)) {
+          if (!method.data.empty() &&
+              std::find(method.data.begin(), method.data.end(), data.name) == method.data.end()) {
+            continue;
+          }
+          const Extent extent = extent_of(plan, method, scale);
+          for (const Settings& choice : combinations(method, smoke)) {
             jobs.push_back(make_job(plan, extent, data, data.rows[size], method, choice,
                                     static_cast<std::uint64_t>(seed)));
           }
@@ -121,12 +125,15 @@ std::vector<Job> make_jobs(const Plan& plan, double scale, std::optional<int> se
 
 std::vector<std::int64_t> evaluation_points(std::int64_t iterations, int count) {
   std::set<std::int64_t> points = {1, iterations};
-  const int logarithmic = count / 3;
+  const int logarithmic = count / 4;
   for (int i = 1; i < logarithmic; ++i) {
     points.insert(static_cast<std::int64_t>(std::llround(
         std::pow(static_cast<double>(iterations), static_cast<double>(i) / logarithmic))));
   }
-  const int even = count - logarithmic;
+  const int late = count / 4;
+  const std::int64_t tenth = iterations / 10;
+  for (int i = 1; i <= late; ++i) points.insert(iterations - tenth + tenth * i / late);
+  const int even = count - logarithmic - late;
   for (int i = 1; i <= even; ++i) points.insert(iterations * i / even);
   points.erase(0);
   return {points.begin(), points.end()};

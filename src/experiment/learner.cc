@@ -44,6 +44,8 @@ class TrainerLearner final : public Learner {
     numbers["loss.reverse"] = record_.divergences.reverse;
     numbers["loss.proxy"] = record_.divergences.proxy;
     numbers["log_zeta"] = record_.log_zeta;
+    numbers["log_zeta_lowest"] = record_.log_zeta_lowest;
+    numbers["log_zeta_highest"] = record_.log_zeta_highest;
     numbers["effective_sample_size"] = record_.effective_sample_size;
     numbers["multiplier.forward"] = record_.multipliers.forward;
     numbers["multiplier.reverse"] = record_.multipliers.reverse;

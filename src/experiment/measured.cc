@@ -50,38 +50,44 @@ std::vector<double> settled(const RunResult& run, const std::string& column) {
 }
 
 bool Contrast::below() const {
+  if (difference.lost > 0) return false;
+  const PairedInterval& seeds = *difference.interval;
   return seeds.n >= kFewestSeeds ? seeds.upper < 0 : seeds.mean < -kErrors * error;
 }
 
 bool Contrast::above() const {
+  if (difference.lost > 0 || difference.won > 0) return difference.won == 0;
+  const PairedInterval& seeds = *difference.interval;
   return seeds.n >= kFewestSeeds ? seeds.lower > 0 : seeds.mean > kErrors * error;
 }
 
 std::optional<Contrast> contrast(const Results& results, const std::string& data,
                                  const std::string& method, const std::string& other,
                                  const Quantity& quantity, Moment moment) {
-  std::vector<double> ours;
-  std::vector<double> theirs;
+  SeedValues ours;
+  SeedValues theirs;
   double variance = 0;
   for (const RunResult* run : results.runs(data, method)) {
     for (const RunResult* rival : results.runs(data, other)) {
       if (rival->seed != run->seed) continue;
       const Measured a = measured_at(*run, quantity, moment);
       const Measured b = measured_at(*rival, quantity, moment);
+      if (std::isnan(a.value) || std::isnan(b.value)) continue;
+      ours.emplace(run->seed, a.value);
+      theirs.emplace(run->seed, b.value);
       if (!std::isfinite(a.value) || !std::isfinite(b.value)) continue;
-      ours.push_back(a.value);
-      theirs.push_back(b.value);
       variance += a.error * a.error + b.error * b.error;
     }
   }
-  if (ours.empty()) return std::nullopt;
-  return Contrast{paired_interval(theirs, ours),
-                  std::sqrt(variance) / static_cast<double>(ours.size())};
+  const Difference difference = difference_of(theirs, ours);
+  if (!difference.interval) return std::nullopt;
+  return Contrast{difference, std::sqrt(variance) / static_cast<double>(difference.interval->n)};
 }
 
 std::string text_of(const Contrast& contrast) {
-  if (contrast.seeds.n >= kFewestSeeds) return text_of(std::optional(contrast.seeds));
-  return fmt::format("{:+.3f} ± {:.3f}", contrast.seeds.mean, contrast.error);
+  const Difference& difference = contrast.difference;
+  if (difference.seeds() >= kFewestSeeds) return text_of(difference);
+  return fmt::format("{:+.3f} ± {:.3f}", difference.interval->mean, contrast.error);
 }
 
 std::string measured_text(const Results& results, const std::string& data,
@@ -98,7 +104,7 @@ std::string measured_text(const Results& results, const std::string& data,
 
 bool all_diverged(const std::vector<const RunResult*>& runs) {
   return !runs.empty() && std::all_of(runs.begin(), runs.end(),
-                                      [](const RunResult* run) { return run->stop == "diverged"; });
+                                      [](const RunResult* run) { return has_diverged(*run); });
 }
 
 AxisRange settled_range(const std::vector<report::Curves::Line>& lines) {

@@ -2,7 +2,7 @@
 // known is then the Monte-Carlo error of the evaluation, which says nothing about another training.
 #pragma once
 
-#include "experiment/section.h"
+#include "experiment/comparison.h"
 
 namespace jeffreys::experiment {
 
@@ -29,15 +29,17 @@ struct Measured {
 // The finite values of a column after the first 5 % of the iterations, where most is transient.
 [[nodiscard]] std::vector<double> settled(const RunResult& run, const std::string& column);
 
-// One method less another, averaged over the seeds that both have.
+// One method less another over the seeds that both have.
 struct Contrast {
-  PairedInterval seeds;
+  Difference difference;
   double error = 0;  // Monte-Carlo, of the mean
 
-  // By three seeds and their interval; with fewer by two Monte-Carlo errors.
+  // By three seeds and their interval; with fewer by two Monte-Carlo errors. A seed where only one
+  // of the two diverged decides against it.
   [[nodiscard]] bool below() const;
   [[nodiscard]] bool above() const;
 };
+// Nothing unless with one seed neither diverged.
 [[nodiscard]] std::optional<Contrast> contrast(const Results& results, const std::string& data,
                                                const std::string& method, const std::string& other,
                                                const Quantity& quantity, Moment moment);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace jeffreys::experiment {
 namespace {
@@ -45,6 +46,25 @@ double usual_height(const report::Curves::Line& line, double late) {
   if (values.empty()) return kNotMeasured;
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) * 95 / 100];
+}
+
+struct Ends {
+  double low = kNotMeasured;
+  double high = kNotMeasured;
+};
+
+// Of the dots of these series with their whiskers.
+Ends ends_of(std::span<const report::Bars::Series> list) {
+  Ends ends;
+  for (const report::Bars::Series& series : list) {
+    for (std::size_t g = 0; g < series.values.size(); ++g) {
+      const bool known = !series.deviation.empty() && std::isfinite(series.deviation[g]);
+      const double deviation = known ? series.deviation[g] : 0;
+      ends.low = std::fmin(ends.low, series.values[g] - deviation);
+      ends.high = std::fmax(ends.high, series.values[g] + deviation);
+    }
+  }
+  return ends;
 }
 
 }  // namespace
@@ -127,6 +147,19 @@ void hide_start(report::Curves& curves, double start) {
   curves.y_max = high + 0.05 * (high - low);
 }
 
+void hide_high(report::Bars& bars, std::size_t kept) {
+  const Ends all = ends_of(bars.series);
+  const Ends shown = ends_of(std::span(bars.series).first(std::min(kept, bars.series.size())));
+  const double limit = shown.high + (shown.high - all.low);
+  if (!(all.high > limit)) return;
+  bars.y_min = all.low - 0.05 * (limit - all.low);
+  bars.y_max = limit;
+  for (report::Bars::Series& series : bars.series) {
+    const auto above = [&](double value) { return value > limit; };
+    if (std::any_of(series.values.begin(), series.values.end(), above)) series.name += " (above)";
+  }
+}
+
 void shorten_start(report::Curves::Line& line) {
   if (line.x.empty()) return;
   const auto begin = std::lower_bound(line.x.begin(), line.x.end(), kLogStart * line.x.back());
@@ -141,14 +174,14 @@ void note_diverged(const Results& results, report::Page& page) {
   for (const std::string& data : results.data()) {
     for (const std::string& method : results.methods()) {
       for (const RunResult* run : results.runs(data, method)) {
-        if (run->stop != "diverged") continue;
+        if (!has_diverged(*run)) continue;
         names.push_back(fmt::format("{}, {}, seed {}", data, results.label(method), run->seed));
       }
     }
   }
   if (names.empty()) return;
-  page.notice(fmt::format("Runs that diverged have no last value and are missing where one is "
-                          "compared: {}.",
+  page.notice(fmt::format("Runs that diverged have no last value: tables of last values lack them, "
+                          "and claims about the end of a run count them against their method. {}.",
                           fmt::join(names, "; ")),
               report::Notice::warning);
 }

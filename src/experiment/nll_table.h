@@ -41,10 +41,14 @@ void chosen_table(const Results& results, const std::vector<std::string>& method
 // and the lowest values of all; spikes, and lines far above most others, leave the picture.
 void hide_start(report::Curves& curves, double start = 0.05);
 
+// Of a panel of dots: the axis covers the first series, so many of them, with as much room again
+// above. Dots that are higher leave the picture, and the legend says so.
+void hide_high(report::Bars& bars, std::size_t kept);
+
 // Leaves out the first points of a line that a logarithmic axis would give most of its room.
 void shorten_start(report::Curves::Line& line);
 
-// Which runs diverged: they have no last value, so tables and claims miss them.
+// Which runs diverged: they have no last value, and claims about the end count them.
 void note_diverged(const Results& results, report::Page& page);
 
 }  // namespace jeffreys::experiment

@@ -123,12 +123,17 @@ class Reader {
   }
 
   [[nodiscard]] MethodSpec method(const toml::table& table) const {
-    know(table, {"name", "label", "baseline", "wgan", "settings", "grid"});
+    know(table, {"name", "label", "baseline", "wgan", "data", "iterations", "settings", "grid"});
     MethodSpec spec;
     spec.name = value<std::string>(table, "name", "");
     if (spec.name.empty()) refuse(table, "method: expected a name");
     spec.label = value<std::string>(table, "label", spec.name);
     spec.baseline = value<std::string>(table, "baseline", "");
+    spec.iterations = value<std::int64_t>(table, "iterations", 0);
+    if (spec.iterations < 0) refuse(table, "iterations: expected a whole number from 1 on");
+    if (const toml::array* names = table["data"].as_array()) {
+      for (const toml::node& name : *names) spec.data.push_back(text(name));
+    }
     if (const toml::table* wgan = table["wgan"].as_table()) {
       know(*wgan, {"critic_steps", "penalty"});
       spec.wgan = WganSpec{static_cast<int>(value<std::int64_t>(*wgan, "critic_steps", 5)),
@@ -181,7 +186,15 @@ Plan read_plan(const std::string& name, const std::string& text, const std::stri
     }
   };
   each("data", [&](const toml::table& t) { plan.data.push_back(reader.data(t)); });
-  each("method", [&](const toml::table& t) { plan.methods.push_back(reader.method(t)); });
+  each("method", [&](const toml::table& t) {
+    plan.methods.push_back(reader.method(t));
+    for (const std::string& wanted : plan.methods.back().data) {
+      const auto same = [&](const DataSpec& data) { return data.name == wanted; };
+      if (std::none_of(plan.data.begin(), plan.data.end(), same)) {
+        reader.refuse(t, fmt::format("data: there is no '{}' in this experiment", wanted));
+      }
+    }
+  });
   return plan;
 }
 

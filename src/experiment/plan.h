@@ -37,9 +37,11 @@ struct WganSpec {
 
 struct MethodSpec {
   std::string name;
-  std::string label;             // for legends and tables
-  std::string baseline;          // gaussian, mixture, kernel; empty: trained
-  std::optional<WganSpec> wgan;  // trained by the torch component
+  std::string label;              // for legends and tables
+  std::string baseline;           // gaussian, mixture, kernel; empty: trained
+  std::optional<WganSpec> wgan;   // trained by the torch component
+  std::vector<std::string> data;  // on these alone; empty: on all
+  std::int64_t iterations = 0;    // of its own; 0: the plan's
   Settings settings;
   // Every combination of these values is a method of its own. The key "balance" is the weight of
   // the forward KL, which leaves 1 - balance for the reverse KL.
@@ -89,8 +91,9 @@ struct Job {
 inline constexpr double kSmoke = 0.05;
 [[nodiscard]] std::vector<Job> make_jobs(const Plan& plan, double scale, std::optional<int> seeds);
 
-// The iterations after which a run is measured: a third of them spread evenly over log(iteration),
-// where most happens, the others over the whole length; always the first and the last.
+// The iterations after which a run is measured: a quarter of them spread evenly over
+// log(iteration), where most happens, half over the whole length, and a quarter over its last
+// tenth, which is what claims about the end of a run speak of; always the first and the last.
 [[nodiscard]] std::vector<std::int64_t> evaluation_points(std::int64_t iterations, int count);
 
 }  // namespace jeffreys::experiment

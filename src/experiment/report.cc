@@ -1,6 +1,9 @@
 #include "experiment/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
 
 #include "experiment/cost.h"
 #include "experiment/folder.h"
@@ -21,8 +24,6 @@ Describe describe_of(const std::string& name) {
       {"density", describe_density},
       {"sbi", describe_sbi},
       {"compute-time", describe_compute_time},
-      {"open-points", describe_open_points},
-      {"open-points-sbi", describe_open_points},
   };
   return table.at(name);
 }
@@ -40,12 +41,15 @@ report::Verdict colour(Finding finding) {
 void claims_table(report::Page& page, const std::vector<std::pair<std::string, Claim>>& claims) {
   page.heading("Claims of the paper", 2, "claims");
   page.paragraph(
-      "Each verdict is decided by the program from the runs below. With at least three seeds a "
-      "claim holds if the 95 % interval of the paired difference over seeds excludes zero, on "
-      "every data "
-      "set that has as many; an interval that includes zero leaves it undecided (not enough runs). "
-      "Where an experiment has one seed, as in the paper, two standard errors of the evaluation "
-      "decide, and the numbers say so.");
+      "Each verdict is decided by the program from the runs below. On one data set a claim is "
+      "decided by at least three seeds and the 95 % interval of the paired difference over them, "
+      "which has to exclude zero. A claim about several data sets holds if it holds on every one. "
+      "It holds in part if it holds on some and fails on others, or is undecided there with enough "
+      "runs. Where nothing fails and a data set lacks runs, there are not enough. At the end of a "
+      "run a divergence counts against the method: a data set fails where it alone diverged with "
+      "some seed, and a seed is won where only the other diverged. Where an experiment has one "
+      "seed, as in the paper, two standard errors of the evaluation decide, and the numbers say "
+      "so.");
   std::vector<std::vector<report::Cell>> rows;
   for (const auto& [experiment, claim] : claims) {
     rows.push_back({experiment, claim.text, claim.numbers,
@@ -74,14 +78,22 @@ std::vector<Loaded> load(const ReproduceOptions& options) {
   return list;
 }
 
+// "10000 or 40000": of the plan's methods, from the shortest on.
+std::string lengths(const Plan& plan, double scale) {
+  std::set<std::int64_t> all;
+  for (const Job& job : make_jobs(plan, scale, 1)) {
+    if (job.baseline.empty()) all.insert(job.options.train.iterations);
+  }
+  return fmt::format("{}", fmt::join(all, " or "));
+}
+
 void describe(const Loaded& loaded, Section& section) {
   report::Page& page = section.page();
   page.heading(loaded.plan.title, 2, loaded.plan.name);
   page.paragraph(fmt::format(
-      "{} runs of {} iterations{}.", loaded.results.size(),
-      make_jobs(loaded.plan, loaded.scale, 1).front().options.train.iterations,
+      "{} runs of {} iterations{}.", loaded.results.size(), lengths(loaded.plan, loaded.scale),
       loaded.scale < 1
-          ? fmt::format(" (scale {}; at full length {})", loaded.scale, loaded.plan.iterations)
+          ? fmt::format(" (scale {}; at full length {})", loaded.scale, lengths(loaded.plan, 1))
           : ", the full length"));
   for (const std::string& problem : loaded.results.problems()) {
     page.notice(problem, report::Notice::warning);

@@ -22,13 +22,15 @@ std::string model_of(const std::string& column) { return column.substr(0, column
 
 }  // namespace
 
+bool has_diverged(const RunResult& run) { return run.stop == "diverged"; }
+
 double value_at(const RunResult& run, const std::string& column, Moment moment) {
   const std::vector<double> values = run.curve.column(column);
   if (values.empty()) {
     const auto found = run.last.find(column);
     return found == run.last.end() ? kNotMeasured : found->second;
   }
-  if (moment == Moment::last) return run.stop == "diverged" ? kNotMeasured : values.back();
+  if (moment == Moment::last) return has_diverged(run) ? kDiverged : values.back();
   const auto place = lowest(
       moment == Moment::best ? values : run.curve.column(model_of(column) + ".validation_nll"));
   return place ? values[*place] : kNotMeasured;
@@ -85,6 +87,12 @@ std::vector<const RunResult*> Results::runs(const std::string& data,
   return list;
 }
 
+std::size_t Results::size() const {
+  std::size_t count = 0;
+  for (const auto& [where, seeds] : runs_) count += seeds.size();
+  return count;
+}
+
 std::vector<double> Results::values(const std::string& data, const std::string& method,
                                     const std::string& column, Moment moment) const {
   std::vector<double> list;
@@ -100,24 +108,6 @@ std::optional<SeedSummary> Results::summary(const std::string& data, const std::
   const std::vector<double> list = values(data, method, column, moment);
   if (list.empty()) return std::nullopt;
   return seed_summary(list);
-}
-
-std::optional<PairedInterval> Results::difference(const std::string& data, const Side& a,
-                                                  const Side& b) const {
-  std::vector<double> first;
-  std::vector<double> second;
-  for (const RunResult* run : runs(data, a.method)) {
-    for (const RunResult* other : runs(data, b.method)) {
-      if (other->seed != run->seed) continue;
-      const double x = value_at(*run, a.column, a.moment);
-      const double y = value_at(*other, b.column, b.moment);
-      if (!std::isfinite(x) || !std::isfinite(y)) continue;
-      first.push_back(x);
-      second.push_back(y);
-    }
-  }
-  if (first.empty()) return std::nullopt;
-  return paired_interval(first, second);
 }
 
 }  // namespace jeffreys::experiment

@@ -2,6 +2,7 @@
 // made of.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "experiment/run_file.h"
@@ -16,8 +17,13 @@ enum class Moment {
   selected,  // where the same model's validation NLL is lowest: what a user can do
 };
 
-// A column of a run at a moment. NaN where it was not measured, and where a run that diverged has
-// no last value.
+// What a run that diverged has in place of a last value: worse than any number.
+inline constexpr double kDiverged = std::numeric_limits<double>::infinity();
+
+[[nodiscard]] bool has_diverged(const RunResult& run);
+
+// A column of a run at a moment: NaN where it was not measured, kDiverged for the last value of a
+// curve that ended so. What was measured only once is the same at every moment.
 [[nodiscard]] double value_at(const RunResult& run, const std::string& column, Moment moment);
 
 // The point that validation chooses among all models of a run (main, proxy, their averages).
@@ -42,7 +48,8 @@ class Results {
   [[nodiscard]] std::vector<const RunResult*> runs(const std::string& data,
                                                    const std::string& method) const;
   [[nodiscard]] bool empty() const { return runs_.empty(); }
-  [[nodiscard]] std::size_t size() const { return runs_.size(); }
+  // Runs of all data, methods and seeds.
+  [[nodiscard]] std::size_t size() const;
   [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
 
   // One value for each seed, without those that are not finite.
@@ -51,14 +58,6 @@ class Results {
   [[nodiscard]] std::optional<SeedSummary> summary(const std::string& data,
                                                    const std::string& method,
                                                    const std::string& column, Moment moment) const;
-  // b - a over the seeds that both have, finite.
-  struct Side {
-    std::string method;
-    std::string column;
-    Moment moment = Moment::last;
-  };
-  [[nodiscard]] std::optional<PairedInterval> difference(const std::string& data, const Side& a,
-                                                         const Side& b) const;
 
  private:
   std::vector<std::string> data_;

@@ -11,6 +11,24 @@ namespace {
 // ASCII would do, but these stand in tables that people read.
 constexpr const char* kNothing = "–";
 
+std::pair<std::int64_t, std::size_t> length_of(const RunResult& run) {
+  const std::vector<std::int64_t>& points = run.curve.iteration;
+  return {points.empty() ? 0 : points.back(), points.size()};
+}
+
+// A column at an iteration, between two points on the line that connects them; NaN after the end.
+double value_on(const RunResult& run, const std::vector<double>& values, std::int64_t iteration) {
+  const std::vector<std::int64_t>& points = run.curve.iteration;
+  const auto next = std::lower_bound(points.begin(), points.end(), iteration);
+  if (next == points.end() || values.size() != points.size()) return kNotMeasured;
+  const auto i = static_cast<std::size_t>(next - points.begin());
+  if (*next == iteration) return values[i];
+  if (i == 0) return kNotMeasured;
+  const double share = static_cast<double>(iteration - points[i - 1]) /
+                       static_cast<double>(points[i] - points[i - 1]);
+  return values[i - 1] + share * (values[i] - values[i - 1]);
+}
+
 }  // namespace
 
 const char* text_of(Finding finding) {
@@ -31,13 +49,13 @@ Finding lower(const std::optional<PairedInterval>& difference) {
 }
 
 Finding together(const std::vector<Finding>& findings) {
-  std::vector<Finding> decided;
-  std::copy_if(findings.begin(), findings.end(), std::back_inserter(decided),
-               [](Finding finding) { return finding != Finding::not_enough_runs; });
-  if (decided.empty()) return Finding::not_enough_runs;
-  const bool same = std::all_of(decided.begin(), decided.end(),
-                                [&](Finding finding) { return finding == decided.front(); });
-  return same ? decided.front() : Finding::in_part;
+  const auto any = [&](Finding finding) {
+    return std::find(findings.begin(), findings.end(), finding) != findings.end();
+  };
+  if (any(Finding::in_part)) return Finding::in_part;
+  if (any(Finding::fails)) return any(Finding::holds) ? Finding::in_part : Finding::fails;
+  const bool open = findings.empty() || any(Finding::not_enough_runs);
+  return open ? Finding::not_enough_runs : Finding::holds;
 }
 
 std::string text_of(const std::optional<SeedSummary>& summary, int digits) {
@@ -82,19 +100,20 @@ report::Curves::Line mean_line(const Results& results, const std::string& data,
   const auto runs = results.runs(data, method);
   if (runs.empty()) return line;
   // A run that diverged is shorter than the others.
-  const RunResult* longest =
-      *std::max_element(runs.begin(), runs.end(), [](const RunResult* a, const RunResult* b) {
-        return a->curve.iteration.size() < b->curve.iteration.size();
-      });
-  for (std::size_t i = 0; i < longest->curve.iteration.size(); ++i) {
+  const RunResult* longest = *std::max_element(
+      runs.begin(), runs.end(),
+      [](const RunResult* a, const RunResult* b) { return length_of(*a) < length_of(*b); });
+  std::vector<std::vector<double>> columns;
+  for (const RunResult* run : runs) columns.push_back(run->curve.column(column));
+  for (const std::int64_t iteration : longest->curve.iteration) {
     std::vector<double> values;
-    for (const RunResult* run : runs) {
-      const std::vector<double> all = run->curve.column(column);
-      if (i < all.size() && std::isfinite(all[i])) values.push_back(all[i]);
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const double value = value_on(*runs[r], columns[r], iteration);
+      if (std::isfinite(value)) values.push_back(value);
     }
     if (values.empty()) continue;
     const SeedSummary summary = seed_summary(values);
-    line.x.push_back(static_cast<double>(longest->curve.iteration[i]));
+    line.x.push_back(static_cast<double>(iteration));
     line.y.push_back(summary.mean);
     if (runs.size() < 2) continue;
     const double deviation = values.size() < 2 ? 0 : summary.standard_deviation;

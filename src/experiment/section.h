@@ -25,8 +25,9 @@ inline constexpr std::size_t kFewestSeeds = 3;
 // "lower is better": whether b is below a, from b - a over seeds. Enough seeds and an interval that
 // excludes 0 decide; else there are not enough runs.
 [[nodiscard]] Finding lower(const std::optional<PairedInterval>& difference);
-// Of a claim that speaks of several data sets: those with too few runs do not count, unless all
-// are.
+// Of a claim that speaks of several data sets: it holds if it holds on each, in part if it holds on
+// some and fails on others, and fails if it fails somewhere and holds nowhere. Where nothing fails,
+// one data set without enough runs leaves the claim without them.
 [[nodiscard]] Finding together(const std::vector<Finding>& findings);
 
 // "-0.962 ± 0.012 (5)": mean, deviation over seeds, number of seeds; "–" for nothing.
@@ -57,7 +58,8 @@ class Section {
 };
 
 // The mean of a column over seeds at the iterations of the longest run, with a band of one
-// deviation if there are several seeds.
+// deviation if there are several seeds. Runs that were measured at other iterations are
+// interpolated.
 [[nodiscard]] report::Curves::Line mean_line(const Results& results, const std::string& data,
                                              const std::string& method, const std::string& column,
                                              const std::string& name, int color);
@@ -70,6 +72,5 @@ void describe_gmm40_wgan(const Results& results, Section& section);
 void describe_density(const Results& results, Section& section);
 void describe_sbi(const Results& results, Section& section);
 void describe_compute_time(const Results& results, Section& section);
-void describe_open_points(const Results& results, Section& section);
 
 }  // namespace jeffreys::experiment

@@ -7,11 +7,11 @@
 
 #include <cmath>
 
-#include "experiment/random_purpose.h"
 #include "experiment/workload.h"
 #include "jeffreys/data/schema.h"
 #include "jeffreys/data/split.h"
 #include "jeffreys/data/table_file.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys::experiment {

@@ -2,18 +2,23 @@
 // models learn parameters given outcomes, and are judged by how well a classifier tells their
 // samples at the paper's observation from exact ones.
 // Differs from the paper: the reference samples are exact, not simulations that came close.
-#include "experiment/random_purpose.h"
 #include "experiment/workload.h"
 #include "jeffreys/data/task.h"
 #include "jeffreys/evaluate/two_sample_test.h"
 #include "jeffreys/model/independence_metropolis.h"
 #include "jeffreys/model/langevin.h"
+#include "jeffreys/objective/importance.h"
+#include "jeffreys/random_purpose.h"
 
 namespace jeffreys::experiment {
 namespace {
 
 constexpr int kProposals = 32;  // of independence Metropolis, for each sample
 constexpr std::uint64_t kReferenceSeed = 1'000'003;
+// Of the test pairs so many judge the proxy's density, each with so many fresh samples for its
+// zeta: few samples would flatter it.
+constexpr Eigen::Index kZetaConditions = 200;
+constexpr Eigen::Index kZetaSamplesEach = 1000;
 
 class TaskWorkload final : public Workload {
  public:
@@ -39,6 +44,11 @@ class TaskWorkload final : public Workload {
                                                       observation_, kProposals, stream);
     note(models.name("proxy"), chain.x, numbers);
     numbers[models.name("proxy") + "acceptance"] = chain.acceptance_rate;
+    if (models.proxy->normalized()) {
+      measure_nll(*models.proxy, models.name("proxy"), 0, numbers);
+    } else {
+      measure_energy(models, numbers);
+    }
     return numbers;
   }
 
@@ -56,6 +66,28 @@ class TaskWorkload final : public Workload {
   }
 
  private:
+  // NLL, log zeta and the evenness of the weights of an energy proxy.
+  void measure_energy(const Models& models, Numbers& numbers) const {
+    const Eigen::Index conditions = std::min(kZetaConditions, test_.rows());
+    const Matrix<float> context = test_context_.topRows(conditions);
+    const Samples<float> samples = models.main.sample(
+        kZetaSamplesEach * conditions, context,
+        {seed_, kEvaluationSamples, static_cast<std::uint64_t>(models.iteration)});
+    const Vector<double> weights =
+        (models.proxy->log_unnormalized(samples.x, context) - samples.log_prob).cast<double>();
+    const std::span<const double> all(weights.data(), static_cast<std::size_t>(weights.size()));
+    const Vector<double> log_zeta = log_zeta_by_condition(all, conditions);
+    const std::string name = models.name("proxy");
+    numbers[name + "log_zeta"] = log_zeta.mean();
+    numbers[name + "log_zeta_lowest"] = log_zeta.minCoeff();
+    numbers[name + "log_zeta_highest"] = log_zeta.maxCoeff();
+    numbers[name + "effective_sample_size"] =
+        importance_within_conditions(all, conditions).effective_sample_size;
+    numbers[name + "test_nll"] =
+        log_zeta.mean() -
+        models.proxy->log_unnormalized(test_.topRows(conditions), context).cast<double>().mean();
+  }
+
   void note(const std::string& name, const Matrix<float>& samples, Numbers& numbers) const {
     const TwoSampleResult test =
         classifier_two_sample_test(reference_, samples.cast<double>(), {.seed = seed_});

@@ -147,11 +147,11 @@ void claim(const Results& results, Section& section, Claim claim, const Fill& fi
     Comparison comparison(2);
     for (const std::string& data : variant.data) fill(data, comparison);
     if (variant.name == "paper") {
-      claim.numbers += comparison.text();
+      claim.numbers += comparison.numbers();
       claim.finding = comparison.finding();
     } else if (!comparison.empty()) {
-      claim.numbers +=
-          fmt::format(". Dequantised ({}): {}", text_of(comparison.finding()), comparison.text());
+      claim.numbers += fmt::format(". Dequantised ({}): {}", text_of(comparison.finding()),
+                                   comparison.numbers());
     }
   }
   section.claim(std::move(claim));
@@ -161,7 +161,7 @@ SeedValues nll(const Results& results, const std::string& data, const Model& mod
   return values_of(results, data, model.method, at(model.test(), moment));
 }
 
-// How much the test NLL is above its lowest value at the end.
+// How much the test NLL is above its lowest value at the end; infinite for a run that diverged.
 SeedValues rise_of(const Results& results, const std::string& data, const Model& model) {
   return values_of(results, data, model.method, [&](const RunResult& run) {
     return value_at(run, model.test(), Moment::last) - value_at(run, model.test(), Moment::best);
@@ -179,21 +179,21 @@ double training_change(const RunResult& run, const Model& model) {
          train[static_cast<std::size_t>(place - test.begin())];
 }
 
-// Overfitting: the test NLL rises while the training NLL falls.
+// Overfitting: the test NLL rises while the training NLL falls. A run that diverged shows neither.
 void add_overfitting(const Results& results, const std::string& data, const Model& model,
                      Comparison& comparison) {
-  const auto rise = interval_of(rise_of(results, data, model));
+  const Difference rises = interval_of(rise_of(results, data, model));
+  const auto rise = rises.interval;
   const auto change = interval_of(values_of(results, data, model.method, [&](const RunResult& run) {
-    return training_change(run, model);
-  }));
+                        return training_change(run, model);
+                      })).interval;
   Finding finding = Finding::not_enough_runs;
-  if (enough_seeds(rise) && enough_seeds(change)) {
+  if (rise && change && std::min(rise->n, change->n) >= kFewestSeeds) {
     if (rise->lower > kRise && change->upper < 0) finding = Finding::holds;
     if (rise->upper < kRise || change->lower > 0) finding = Finding::fails;
   }
-  const std::string name = table_name(data);
-  comparison.add(change ? fmt::format("{} (training {:+.2f})", name, change->mean) : name, rise,
-                 finding);
+  comparison.add(table_name(data), rises, finding,
+                 change ? fmt::format("training {:+.2f}", change->mean) : "");
 }
 
 // From half of the epochs to the end, of that method that improves least.
@@ -225,8 +225,8 @@ void overfitting_claims(const Results& results, Section& section) {
                                        nll(results, data, kMain, Moment::last)));
         });
   const std::string rises = fmt::format(
-      "rise of the test NLL from its lowest point to the end, more than {} counts (and the "
-      "training NLL's change): ",
+      "rise of the test NLL from its lowest point to the end, more than {} counts, a limit of ours "
+      "(and the training NLL's change): ",
       kRise);
   claim(results, section,
         {"ssec:results_uci, fig:uci_noise_train",

@@ -1,8 +1,8 @@
 #include "experiment/workload.h"
 
-#include "experiment/random_purpose.h"
 #include "jeffreys/data/split.h"
 #include "jeffreys/objective/importance.h"
+#include "jeffreys/random_purpose.h"
 
 namespace jeffreys::experiment {
 namespace {

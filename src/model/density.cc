@@ -31,6 +31,18 @@ Vector<T> UnnormalizedDensity<T>::add_scores(const MatrixView<T>& x, const Matri
 }
 
 template <typename T>
+Vector<T> UnnormalizedDensity<T>::add_scores_of_batch(const MatrixView<T>& x,
+                                                      const MatrixView<T>& context,
+                                                      const BatchWeightFunction<T>& weights,
+                                                      std::span<T> gradient) const {
+  Vector<T> values = log_unnormalized(x, context);
+  Vector<T> chosen(values.size());
+  weights(values, chosen);
+  add_scores(x, context, chosen, gradient);
+  return values;
+}
+
+template <typename T>
 void UnnormalizedDensity<T>::run(std::size_t count,
                                  const std::function<void(std::size_t)>& job) const {
   if (pool_) {

@@ -60,10 +60,12 @@ std::unique_ptr<EnergyBlock<T>> make_residual_block(const std::string& name, std
 // Conditional residual block of the paper (label alg:cond_residual_block):
 //   SiLU(alpha x + gamma(c) * Linear(SiLU(Linear(x))) + beta(c)), gamma and beta MLPs with
 //   `film_layers` layers.
+// Differs from the paper where it is bounded: all layers of gamma and beta are spectral, and the
+// body is that of the residual block above. Nothing else keeps f from growing without end.
 template <typename T>
 std::unique_ptr<EnergyBlock<T>> make_film_block(const std::string& name, std::size_t width,
                                                 std::size_t context, std::size_t film_layers,
-                                                ParameterLayout& parameters,
+                                                bool bounded, ParameterLayout& parameters,
                                                 ParameterLayout& vectors);
 
 }  // namespace jeffreys

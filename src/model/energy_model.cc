@@ -10,6 +10,13 @@
 namespace jeffreys {
 using kernels::kTileRows;
 
+namespace {
+
+// Activations of a batch that are kept for its scores: beyond this they are computed again.
+constexpr std::size_t kMostKeptBytes = std::size_t{1} << 26;
+
+}  // namespace
+
 template <typename T>
 EnergyModel<T>::EnergyModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 template <typename T>
@@ -89,7 +96,7 @@ std::span<const T> EnergyModel<T>::parameters() const {
 
 template <typename T>
 std::string EnergyModel<T>::traits() const {
-  return fmt::format("temperature {:a}", temperature());
+  return fmt::format("temperature {:a}{}", temperature(), impl_->shape.confined ? " confined" : "");
 }
 
 template <typename T>
@@ -115,51 +122,74 @@ template <typename T>
 Vector<T> EnergyModel<T>::add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
                                      const WeightFunction<T>& weights,
                                      std::span<T> gradient) const {
-  impl_->check(x, context);
-  check_size("gradient", static_cast<std::int64_t>(gradient.size()),
-             static_cast<std::int64_t>(impl_->layout.size()));
+  impl_->check(x, context, gradient.size());
   Vector<T> result(x.rows());
   const TileOrder tile = impl_->order(x, context);
-  const std::size_t tiles = tile.tiles();
-  if (tiles == 0) return result;
+  if (tile.tiles() == 0) return result;
   const EnergyNetwork<T>& network = impl_->network;
-  const std::size_t size = network.accumulator_size();
-  const std::size_t longest = tiles_in_run(tiles, impl_->shape.hidden);
-  const std::size_t groups = group_count((tiles + longest - 1) / longest, size * sizeof(T));
-  const T scale = static_cast<T>(1 / impl_->temperature);
-  Scratch::Frame outer;
-  T* accumulators = outer.take<T>(groups * size);
-  this->run(groups, [&](std::size_t group) {
+  GradientGroups groups(*impl_, tile.tiles());
+  this->run(groups.count, [&](std::size_t group) {
     Scratch::Frame frame;
-    T* accumulator = accumulators + group * size;
-    std::fill_n(accumulator, size, T(0));
-    typename Impl::Tape tape{frame.take<T>(network.tape_size(longest))};
-    T* values = frame.take<T>(longest * kTileRows);
-    T* weight = frame.take<T>(longest * kTileRows);
-    impl_->for_runs(group * tiles / groups, (group + 1) * tiles / groups, longest,
-                    [&](std::size_t first, std::size_t count) {
-                      impl_->evaluate(x, context, tile, first, count, tape, values);
-                      for (std::size_t t = 0; t < count; ++t) {
-                        const TileRows at = tile[first + t];
-                        T* w = weight + t * kTileRows;
-                        std::copy_n(values + t * kTileRows, at.rows, result.data() + at.first);
-                        weights(static_cast<Eigen::Index>(at.first),
-                                {values + t * kTileRows, at.rows}, {w, at.rows});
-                        std::fill(w + at.rows, w + kTileRows, T(0));
-                      }
-                      for (std::size_t i = 0; i < count * kTileRows; ++i) weight[i] *= scale;
-                      network.backward(impl_->parameters.data(), weight, count, tape.data, nullptr,
-                                       nullptr, accumulator);
-                    });
+    typename Impl::Tape tape{frame.take<T>(network.tape_size(groups.longest))};
+    T* values = frame.take<T>(groups.longest * kTileRows);
+    T* weight = frame.take<T>(groups.longest * kTileRows);
+    groups.clear(group);
+    groups.for_runs(group, [&](std::size_t first, std::size_t count) {
+      impl_->evaluate(x, context, tile, first, count, tape, values);
+      for (std::size_t t = 0; t < count; ++t) {
+        const TileRows at = tile[first + t];
+        T* w = weight + t * kTileRows;
+        std::copy_n(values + t * kTileRows, at.rows, result.data() + at.first);
+        weights(static_cast<Eigen::Index>(at.first), {values + t * kTileRows, at.rows},
+                {w, at.rows});
+        std::fill(w + at.rows, w + kTileRows, T(0));
+      }
+      impl_->accumulate(weight, count, tape.data, groups.accumulator(group));
+    });
   });
-  this->run(network.parts(), [&](std::size_t part) {
-    T* sum = accumulators + network.part_offset(part);
-    for (std::size_t g = 1; g < groups; ++g) {
-      kernels::add(sum, sum + g * size, network.part_size(part));
-    }
-    network.add_gradient(part, sum, {impl_->parameters.data(), impl_->vectors.data()},
-                         gradient.data());
+  groups.add_to(gradient, *this);
+  return result;
+}
+
+template <typename T>
+Vector<T> EnergyModel<T>::add_scores_of_batch(const MatrixView<T>& x, const MatrixView<T>& context,
+                                              const BatchWeightFunction<T>& weights,
+                                              std::span<T> gradient) const {
+  impl_->check(x, context, gradient.size());
+  const TileOrder tile = impl_->order(x, context);
+  const EnergyNetwork<T>& network = impl_->network;
+  const std::size_t tiles = tile.tiles();
+  // With a context, rows that share it share most of the evaluation: keeping all gains nothing.
+  if (tiles == 0 || impl_->shape.context > 0 ||
+      tiles * network.tape_size(1) * sizeof(T) > kMostKeptBytes) {
+    return UnnormalizedDensity<T>::add_scores_of_batch(x, context, weights, gradient);
+  }
+  GradientGroups groups(*impl_, tiles);
+  Scratch::Frame outer;
+  T* tapes = outer.take<T>(tiles * network.tape_size(1));
+  T* values = outer.take<T>(tiles * kTileRows);
+  const auto tape_of = [&](std::size_t first) { return tapes + first * network.tape_size(1); };
+  this->run(groups.count, [&](std::size_t group) {
+    groups.for_runs(group, [&](std::size_t first, std::size_t count) {
+      typename Impl::Tape tape{tape_of(first)};
+      impl_->evaluate(x, context, tile, first, count, tape, values + first * kTileRows);
+    });
   });
+  // Without a context tiles are in the order of the rows.
+  Vector<T> result = Eigen::Map<const Vector<T>>(values, x.rows());
+  Vector<T> chosen(x.rows());
+  weights(result, chosen);
+  T* weight = values;
+  std::copy_n(chosen.data(), chosen.size(), weight);
+  std::fill(weight + chosen.size(), weight + tiles * kTileRows, T(0));
+  this->run(groups.count, [&](std::size_t group) {
+    groups.clear(group);
+    groups.for_runs(group, [&](std::size_t first, std::size_t count) {
+      impl_->accumulate(weight + first * kTileRows, count, tape_of(first),
+                        groups.accumulator(group));
+    });
+  });
+  groups.add_to(gradient, *this);
   return result;
 }
 
@@ -183,6 +213,12 @@ InputGradient<T> EnergyModel<T>::input_gradient(const MatrixView<T>& x,
     std::fill_n(weight, run.tiles * kTileRows, static_cast<T>(1 / impl_->temperature));
     network.backward(impl_->parameters.data(), weight, run.tiles, run.tape, gx,
                      conditions > 0 ? gc : nullptr, nullptr);
+    if (impl_->shape.confined) {
+      const T* x_tiles = network.x(run.tape);
+      for (std::size_t i = 0; i < run.tiles * features * kTileRows; ++i) {
+        gx[i] -= confinement_excess(x_tiles[i]);
+      }
+    }
     for (std::size_t t = 0; t < run.tiles; ++t) {
       const TileRows at = run.rows(t);
       std::copy_n(run.values + t * kTileRows, at.rows, result.values.data() + at.first);
@@ -213,9 +249,10 @@ void check_energy(std::string_view type, Eigen::Index features, Eigen::Index hid
 }
 
 EnergyShape shape_of(Eigen::Index features, Eigen::Index context, Eigen::Index hidden,
-                     Eigen::Index blocks, Eigen::Index film_layers) {
+                     Eigen::Index blocks, Eigen::Index film_layers, bool bounded, bool confined) {
   const auto size = [](Eigen::Index value) { return static_cast<std::size_t>(value); };
-  return {size(features), size(context), size(hidden), size(blocks), size(film_layers)};
+  return {size(features),    size(context), size(hidden), size(blocks),
+          size(film_layers), bounded,       confined};
 }
 
 }  // namespace
@@ -232,19 +269,20 @@ void FilmEnergyOptions::validate() const {
 
 template <typename T>
 ResidualEnergy<T>::ResidualEnergy(const ResidualEnergyOptions& options)
-    : EnergyModel<T>(
-          (options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
-                                   shape_of(options.features, 0, options.hidden, options.blocks, 0),
-                                   options.temperature, options.seed))),
+    : EnergyModel<T>((options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
+                                              shape_of(options.features, 0, options.hidden,
+                                                       options.blocks, 0, false, options.confined),
+                                              options.temperature, options.seed))),
       options_(options) {}
 
 template <typename T>
 FilmEnergy<T>::FilmEnergy(const FilmEnergyOptions& options)
     : EnergyModel<T>(
-          (options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
-                                   shape_of(options.features, options.context_features,
-                                            options.hidden, options.blocks, options.film_layers),
-                                   options.temperature, options.seed))),
+          (options.validate(),
+           std::make_unique<typename EnergyModel<T>::Impl>(
+               shape_of(options.features, options.context_features, options.hidden, options.blocks,
+                        options.film_layers, options.bounded, options.confined),
+               options.temperature, options.seed))),
       options_(options) {}
 
 template class EnergyModel<float>;

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "jeffreys/model/energy_model.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
+#include "kernels/reductions.h"
 #include "model/check_shapes.h"
 #include "model/energy_network.h"
-#include "model/random_purpose.h"
 #include "model/scratch.h"
 #include "model/tile_order.h"
 
@@ -22,6 +23,13 @@ inline std::size_t tiles_in_run(std::size_t tiles, std::size_t hidden) {
   constexpr std::size_t kWide = 256;
   constexpr std::size_t kLongestRun = 4;
   return hidden < kWide ? 1 : std::clamp<std::size_t>(tiles, 1, kLongestRun);
+}
+
+// How far x is beyond the flat part; with its sign.
+template <typename T>
+T confinement_excess(T x) {
+  const T limit = static_cast<T>(kConfinement);
+  return x > limit ? x - limit : std::min(x + limit, T(0));
 }
 
 template <typename T>
@@ -81,6 +89,12 @@ class EnergyModel<T>::Impl {
     check_context<T>(c, x.rows(), static_cast<Eigen::Index>(shape.context));
   }
 
+  void check(const MatrixView<T>& x, const MatrixView<T>& c, std::size_t gradient_size) const {
+    check(x, c);
+    check_size("gradient", static_cast<std::int64_t>(gradient_size),
+               static_cast<std::int64_t>(layout.size()));
+  }
+
   [[nodiscard]] TileOrder order(const MatrixView<T>& x, const MatrixView<T>& c) const {
     return {x.rows(), shape.context > 0 ? c.rows() : x.rows()};
   }
@@ -105,7 +119,19 @@ class EnergyModel<T>::Impl {
     tape.conditioned = tiles;
   }
 
-  // values = f / T for a run of tiles.
+  void confine(const T* x_tiles, std::size_t tiles, T* values) const {
+    for (std::size_t t = 0; t < tiles; ++t) {
+      for (std::size_t j = 0; j < shape.features; ++j) {
+        const T* x = x_tiles + (t * shape.features + j) * kTileRows;
+        for (std::size_t i = 0; i < kTileRows; ++i) {
+          const T excess = confinement_excess(x[i]);
+          values[t * kTileRows + i] -= excess * excess / 2;
+        }
+      }
+    }
+  }
+
+  // values = f / T, confined where it is, for a run of tiles.
   void evaluate(const MatrixView<T>& x, const MatrixView<T>& c, const TileOrder& tile,
                 std::size_t first, std::size_t tiles, Tape& tape, T* values) const {
     T* x_tiles = network.x(tape.data);
@@ -117,6 +143,7 @@ class EnergyModel<T>::Impl {
     network.forward(parameters.data(), tiles, tape.data, values);
     const T scale = static_cast<T>(1 / temperature);
     for (std::size_t i = 0; i < tiles * kTileRows; ++i) values[i] *= scale;
+    if (shape.confined) confine(x_tiles, tiles, values);
     for (std::size_t t = 0; t < tiles; ++t) {
       add_poison(x_tiles + t * shape.features * kTileRows, shape.features, values + t * kTileRows);
       add_poison(c_tiles + t * shape.context * kTileRows, shape.context, values + t * kTileRows);
@@ -161,6 +188,13 @@ class EnergyModel<T>::Impl {
     }
   }
 
+  // Adds the scores of a run of tiles that was evaluated; scales the weights by 1 / T in place.
+  void accumulate(T* weights, std::size_t tiles, T* tape, T* accumulator) const {
+    const T scale = static_cast<T>(1 / temperature);
+    for (std::size_t i = 0; i < tiles * kTileRows; ++i) weights[i] *= scale;
+    network.backward(parameters.data(), weights, tiles, tape, nullptr, nullptr, accumulator);
+  }
+
   EnergyShape shape;
   double temperature;
   ParameterLayout layout;
@@ -168,6 +202,52 @@ class EnergyModel<T>::Impl {
   EnergyNetwork<T> network;
   std::vector<T> parameters;
   std::vector<T> vectors;
+};
+
+// The sums of a batch's scores, in a number of groups of tiles that does not depend on the threads,
+// added up in a fixed order.
+template <typename T>
+class EnergyModel<T>::GradientGroups {
+ public:
+  GradientGroups(const Impl& impl, std::size_t tiles)
+      : longest(tiles_in_run(tiles, impl.shape.hidden)),
+        count(group_count((tiles + longest - 1) / longest,
+                          impl.network.accumulator_size() * sizeof(T))),
+        impl_(impl),
+        tiles_(tiles),
+        size_(impl.network.accumulator_size()),
+        accumulators_(frame_.take<T>(count * size_)) {}
+
+  void clear(std::size_t group) { std::fill_n(accumulator(group), size_, T(0)); }
+  [[nodiscard]] T* accumulator(std::size_t group) const { return accumulators_ + group * size_; }
+
+  // Calls visit(first tile, tiles) for the runs of a group.
+  template <typename Visit>
+  void for_runs(std::size_t group, Visit visit) const {
+    impl_.for_runs(group * tiles_ / count, (group + 1) * tiles_ / count, longest, visit);
+  }
+
+  void add_to(std::span<T> gradient, const EnergyModel& model) {
+    const EnergyNetwork<T>& network = impl_.network;
+    model.run(network.parts(), [&](std::size_t part) {
+      T* sum = accumulators_ + network.part_offset(part);
+      for (std::size_t g = 1; g < count; ++g) {
+        kernels::add(sum, sum + g * size_, network.part_size(part));
+      }
+      network.add_gradient(part, sum, {impl_.parameters.data(), impl_.vectors.data()},
+                           gradient.data());
+    });
+  }
+
+  std::size_t longest;  // tiles of a run
+  std::size_t count;
+
+ private:
+  const Impl& impl_;
+  std::size_t tiles_;
+  std::size_t size_;
+  Scratch::Frame frame_;
+  T* accumulators_;
 };
 
 }  // namespace jeffreys

@@ -18,7 +18,7 @@ std::vector<std::unique_ptr<EnergyBlock<T>>> make_blocks(const EnergyShape& shap
     const std::string name = "blocks." + std::to_string(b);
     blocks.push_back(shape.film_layers > 0
                          ? make_film_block<T>(name, shape.hidden, shape.context, shape.film_layers,
-                                              parameters, vectors)
+                                              shape.bounded, parameters, vectors)
                          : make_residual_block<T>(name, shape.hidden, parameters, vectors));
   }
   return blocks;

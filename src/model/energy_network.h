@@ -15,6 +15,8 @@ struct EnergyShape {
   std::size_t hidden;
   std::size_t blocks;
   std::size_t film_layers;  // 0: blocks without context
+  bool bounded = false;     // of blocks with a context: see make_film_block
+  bool confined = false;    // see kConfinement
 };
 
 template <typename T>

@@ -1,6 +1,9 @@
+#include <type_traits>
+
 #include "kernels/reductions.h"
 #include "kernels/silu.h"
 #include "model/energy_block.h"
+#include "model/norm_body.h"
 #include "model/scratch.h"
 #include "model/silu_network.h"
 
@@ -11,17 +14,20 @@ using kernels::kTileRows;
 
 constexpr std::size_t kBodyLayers = 2;
 
-template <typename T>
+// Body: a SiluNetwork as in the paper, or a NormBody, whose output is bounded.
+template <typename T, typename Body>
 class FilmBlock final : public EnergyBlock<T> {
  public:
+  static constexpr bool kBounded = std::is_same_v<Body, NormBody<T>>;
+
   FilmBlock(const std::string& name, std::size_t width, std::size_t context,
             std::size_t film_layers, ParameterLayout& parameters, ParameterLayout& vectors)
       : width_(width),
         context_(context),
         alpha_(parameters.add(name + ".alpha", {})),
-        gamma_(name + ".gamma", context, width, film_layers, parameters, vectors),
-        beta_(name + ".beta", context, width, film_layers, parameters, vectors),
-        body_(name + ".body", width, width, kBodyLayers, parameters, vectors) {}
+        gamma_(name + ".gamma", context, width, film_layers, kSpectral, parameters, vectors),
+        beta_(name + ".beta", context, width, film_layers, kSpectral, parameters, vectors),
+        body_(make_body(name + ".body", width, parameters, vectors)) {}
 
   [[nodiscard]] std::unique_ptr<EnergyBlock<T>> clone() const override {
     return std::make_unique<FilmBlock>(*this);
@@ -29,9 +35,9 @@ class FilmBlock final : public EnergyBlock<T> {
 
   [[nodiscard]] std::vector<EnergyLayer<T>*> layers() override {
     std::vector<EnergyLayer<T>*> all;
-    for (SiluNetwork<T>* network : {&gamma_, &beta_, &body_}) {
-      for (EnergyLayer<T>& layer : network->layers()) all.push_back(&layer);
-    }
+    for (EnergyLayer<T>* layer : gamma_.layers()) all.push_back(layer);
+    for (EnergyLayer<T>* layer : beta_.layers()) all.push_back(layer);
+    for (EnergyLayer<T>* layer : body_.layers()) all.push_back(layer);
     return all;
   }
 
@@ -49,7 +55,11 @@ class FilmBlock final : public EnergyBlock<T> {
   void forward(const T* parameters, const T* input, std::size_t tiles, T* tape,
                T* output) const override {
     const Tape at = split(tape, tiles);
-    body_.forward(input, tiles, at.body, at.body_value);
+    if constexpr (kBounded) {
+      body_.forward(parameters, input, tiles, at.body, at.body_value);
+    } else {
+      body_.forward(input, tiles, at.body, at.body_value);
+    }
     kernels::silu(kernels::SiluArguments<T>{.size = size(tiles),
                                             .input = at.body_value,
                                             .gamma = at.gamma_value,
@@ -99,7 +109,11 @@ class FilmBlock final : public EnergyBlock<T> {
       film(gamma_, at.gamma, gamma);
       film(beta_, at.beta, beta);
     }
-    body_.backward(input, at.body, body, tiles, input_gradient, sums);
+    if constexpr (kBounded) {
+      body_.backward(parameters, input, at.body, body, tiles, false, input_gradient, sums);
+    } else {
+      body_.backward(input, at.body, body, tiles, input_gradient, sums);
+    }
     kernels::add(input_gradient, residual, size(tiles));
   }
 
@@ -107,13 +121,27 @@ class FilmBlock final : public EnergyBlock<T> {
                     T* gradient) const override {
     gradient[alpha_] += accumulator[0];
     const T* sums = accumulator + kernels::kGradientAlign;
-    for (const SiluNetwork<T>* network : {&gamma_, &beta_, &body_}) {
-      network->add_gradient(sums, buffers.parameters, buffers.vectors, gradient);
-      sums += network->accumulator_size();
-    }
+    const auto add = [&](const auto& part) {
+      part.add_gradient(sums, buffers.parameters, buffers.vectors, gradient);
+      sums += part.accumulator_size();
+    };
+    add(gamma_);
+    add(beta_);
+    add(body_);
   }
 
  private:
+  static constexpr Spectral kSpectral = kBounded ? Spectral::yes : Spectral::no;
+
+  static Body make_body(const std::string& name, std::size_t width, ParameterLayout& parameters,
+                        ParameterLayout& vectors) {
+    if constexpr (kBounded) {
+      return Body(name, width, parameters, vectors);
+    } else {
+      return Body(name, width, width, kBodyLayers, Spectral::no, parameters, vectors);
+    }
+  }
+
   struct Tape {
     T* gamma;
     T* beta;
@@ -143,7 +171,7 @@ class FilmBlock final : public EnergyBlock<T> {
   std::size_t alpha_;
   SiluNetwork<T> gamma_;
   SiluNetwork<T> beta_;
-  SiluNetwork<T> body_;
+  Body body_;
 };
 
 }  // namespace
@@ -151,16 +179,21 @@ class FilmBlock final : public EnergyBlock<T> {
 template <typename T>
 std::unique_ptr<EnergyBlock<T>> make_film_block(const std::string& name, std::size_t width,
                                                 std::size_t context, std::size_t film_layers,
-                                                ParameterLayout& parameters,
+                                                bool bounded, ParameterLayout& parameters,
                                                 ParameterLayout& vectors) {
-  return std::make_unique<FilmBlock<T>>(name, width, context, film_layers, parameters, vectors);
+  if (bounded) {
+    return std::make_unique<FilmBlock<T, NormBody<T>>>(name, width, context, film_layers,
+                                                       parameters, vectors);
+  }
+  return std::make_unique<FilmBlock<T, SiluNetwork<T>>>(name, width, context, film_layers,
+                                                        parameters, vectors);
 }
 
 template std::unique_ptr<EnergyBlock<float>> make_film_block(const std::string&, std::size_t,
-                                                             std::size_t, std::size_t,
+                                                             std::size_t, std::size_t, bool,
                                                              ParameterLayout&, ParameterLayout&);
 template std::unique_ptr<EnergyBlock<double>> make_film_block(const std::string&, std::size_t,
-                                                              std::size_t, std::size_t,
+                                                              std::size_t, std::size_t, bool,
                                                               ParameterLayout&, ParameterLayout&);
 
 }  // namespace jeffreys

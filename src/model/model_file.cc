@@ -29,21 +29,15 @@ Json to_json(const SplineFlowOptions& o) {
 }
 
 Json to_json(const ResidualEnergyOptions& o) {
-  return {{"model", kResidualEnergy},
-          {"features", o.features},
-          {"hidden", o.hidden},
-          {"blocks", o.blocks},
-          {"temperature", o.temperature}};
+  return {{"model", kResidualEnergy}, {"features", o.features}, {"hidden", o.hidden},
+          {"blocks", o.blocks},       {"confined", o.confined}, {"temperature", o.temperature}};
 }
 
 Json to_json(const FilmEnergyOptions& o) {
-  return {{"model", kFilmEnergy},
-          {"features", o.features},
-          {"context_features", o.context_features},
-          {"hidden", o.hidden},
-          {"blocks", o.blocks},
-          {"film_layers", o.film_layers},
-          {"temperature", o.temperature}};
+  return {
+      {"model", kFilmEnergy}, {"features", o.features}, {"context_features", o.context_features},
+      {"hidden", o.hidden},   {"blocks", o.blocks},     {"film_layers", o.film_layers},
+      {"bounded", o.bounded}, {"confined", o.confined}, {"temperature", o.temperature}};
 }
 
 template <typename T>
@@ -139,6 +133,7 @@ ResidualEnergy<T> read_residual(ModelReader& reader) {
   const ResidualEnergyOptions o{.features = reader.integer("features"),
                                 .hidden = reader.integer("hidden"),
                                 .blocks = reader.integer("blocks"),
+                                .confined = reader.flag("confined"),
                                 .temperature = reader.number("temperature")};
   o.validate();
   const auto hidden = static_cast<double>(o.hidden);
@@ -156,6 +151,8 @@ FilmEnergy<T> read_film(ModelReader& reader) {
                             .hidden = reader.integer("hidden"),
                             .blocks = reader.integer("blocks"),
                             .film_layers = reader.integer("film_layers"),
+                            .bounded = reader.flag("bounded"),
+                            .confined = reader.flag("confined"),
                             .temperature = reader.number("temperature")};
   o.validate();
   const auto hidden = static_cast<double>(o.hidden);

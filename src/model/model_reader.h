@@ -94,6 +94,16 @@ class ModelReader {
     return value.get<double>();
   }
 
+  // false where it is not there: files of earlier versions lack some.
+  [[nodiscard]] bool flag(const char* name) const {
+    if (!architecture_.contains(name)) return false;
+    const Json& value = field(name);
+    if (!value.is_boolean()) {
+      fail(fmt::format("architecture field '{}': expected true or false", name));
+    }
+    return value.get<bool>();
+  }
+
   [[nodiscard]] std::vector<std::int64_t> integers(const char* name) const {
     return integers(name, field(name));
   }

@@ -9,13 +9,20 @@ using kernels::kTileRows;
 
 template <typename T>
 SiluNetwork<T>::SiluNetwork(const std::string& name, std::size_t inputs, std::size_t width,
-                            std::size_t layers, ParameterLayout& parameters,
+                            std::size_t layers, Spectral spectral, ParameterLayout& parameters,
                             ParameterLayout& vectors)
     : width_(width) {
   for (std::size_t l = 0; l < layers; ++l) {
     layers_.emplace_back(name + "." + std::to_string(2 * l), l == 0 ? inputs : width, width,
-                         Spectral::no, parameters, vectors);
+                         spectral, parameters, vectors);
   }
+}
+
+template <typename T>
+std::vector<EnergyLayer<T>*> SiluNetwork<T>::layers() {
+  std::vector<EnergyLayer<T>*> all;
+  for (EnergyLayer<T>& layer : layers_) all.push_back(&layer);
+  return all;
 }
 
 template <typename T>

@@ -14,9 +14,9 @@ template <typename T>
 class SiluNetwork {
  public:
   SiluNetwork(const std::string& name, std::size_t inputs, std::size_t width, std::size_t layers,
-              ParameterLayout& parameters, ParameterLayout& vectors);
+              Spectral spectral, ParameterLayout& parameters, ParameterLayout& vectors);
 
-  [[nodiscard]] std::vector<EnergyLayer<T>>& layers() { return layers_; }
+  [[nodiscard]] std::vector<EnergyLayer<T>*> layers();
 
   // For every layer its output after SiLU and the slope; the last layer has neither.
   [[nodiscard]] std::size_t tape_size(std::size_t tiles) const;

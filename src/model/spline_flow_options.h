@@ -1,7 +1,7 @@
 #pragma once
 
 #include "jeffreys/model/spline_flow.h"
-#include "model/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 
 namespace jeffreys {
 

@@ -93,22 +93,86 @@ double pareto_k(std::span<const double> log_weights) {
   return generalized_pareto_shape(exceedances);
 }
 
-Vector<double> log_zeta_by_condition(std::span<const double> log_weights, Eigen::Index conditions) {
+namespace {
+
+// Calls visit(condition, log weights of its samples).
+template <typename Visit>
+void for_conditions(std::span<const double> log_weights, Eigen::Index conditions, Visit visit) {
   const auto size = static_cast<Eigen::Index>(log_weights.size());
   if (conditions < 1 || size % conditions != 0 || size == 0) {
-    throw std::invalid_argument(
-        "log_zeta_by_condition: expected as many weights for each condition");
+    throw std::invalid_argument("log_weights: expected as many weights for each condition");
   }
   const Eigen::Map<const Matrix<double>> weights(log_weights.data(), size / conditions, conditions);
-  Vector<double> result(conditions);
   std::vector<double> own(static_cast<std::size_t>(weights.rows()));
   for (Eigen::Index i = 0; i < conditions; ++i) {
     Eigen::Map<Vector<double>>(own.data(), weights.rows()) = weights.col(i);
-    const double top = largest(own);
-    double sum = 0;
-    for (const double value : own) sum += std::exp(value - top);
-    result(i) = std::isfinite(top) ? top + std::log(sum / static_cast<double>(own.size())) : top;
+    visit(i, std::span<const double>(own));
   }
+}
+
+double log_mean_exp(std::span<const double> values) {
+  const double top = largest(values);
+  if (!std::isfinite(top)) return top;
+  double sum = 0;
+  for (const double value : values) sum += std::exp(value - top);
+  return top + std::log(sum / static_cast<double>(values.size()));
+}
+
+// log of the mean of the other weights, for each of at least two.
+std::vector<double> log_mean_of_others(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double log_mean = log_mean_exp(values);
+  std::vector<double> result;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double share = std::exp(values[i] - log_mean) / n;
+    if (share < 0.5) {
+      result.push_back(log_mean + std::log1p(-share) - std::log1p(-1 / n));
+      continue;
+    }
+    // The difference would cancel.
+    std::vector<double> others(values.begin(), values.end());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    result.push_back(log_mean_exp(others));
+  }
+  return result;
+}
+
+}  // namespace
+
+Vector<double> log_zeta_by_condition(std::span<const double> log_weights, Eigen::Index conditions) {
+  Vector<double> result(conditions);
+  for_conditions(log_weights, conditions, [&](Eigen::Index i, std::span<const double> own) {
+    result(i) = log_mean_exp(own);
+  });
+  return result;
+}
+
+Vector<double> jackknife_log_zeta(std::span<const double> log_weights, Eigen::Index conditions) {
+  Vector<double> result(conditions);
+  for_conditions(log_weights, conditions, [&](Eigen::Index i, std::span<const double> own) {
+    result(i) = log_mean_exp(own);
+    if (own.size() < 2 || !std::isfinite(result(i))) return;
+    double others = 0;
+    for (const double value : log_mean_of_others(own)) others += value - result(i);
+    const auto n = static_cast<double>(own.size());
+    result(i) -= (n - 1) * others / n;
+  });
+  return result;
+}
+
+ImportanceEstimate importance_within_conditions(std::span<const double> log_weights,
+                                                Eigen::Index conditions) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  ImportanceEstimate result{0, kUnknown, kUnknown};
+  double squares = 0;  // mean square of the weights, their mean in the condition being 1
+  for_conditions(log_weights, conditions, [&](Eigen::Index, std::span<const double> own) {
+    const double log_mean = log_mean_exp(own);
+    result.log_zeta += log_mean / static_cast<double>(conditions);
+    for (const double value : own) squares += std::exp(2 * (value - log_mean));
+  });
+  squares /= static_cast<double>(log_weights.size());
+  const double each = static_cast<double>(log_weights.size()) / static_cast<double>(conditions);
+  if (each > 1) result.effective_sample_size = (each / squares - 1) / (each - 1);
   return result;
 }
 

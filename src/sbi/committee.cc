@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
-#include "sbi/random_purpose.h"
 
 namespace jeffreys {
 namespace {

@@ -254,20 +254,19 @@ class CommitteeFitting {
     CommitteeFit result{
         std::move(all), run_fit(table, options, committee_.members), table.rows(), {}};
     if (result.fit.report.training.stop_reason == StopReason::interrupted) return result;
-    report(committee.left_out(), options, result);
+    report(committee.left_out(), result);
     return result;
   }
 
   // All pairs were left out by some of the members, which speak for the posterior.
-  void report(const Committee::LeftOut& left_out, const FitOptions& options,
-              CommitteeFit& result) const {
+  void report(const Committee::LeftOut& left_out, CommitteeFit& result) const {
     PreparedTable& table = result.table;
     table.validation_x = table.x;
     table.validation_context = table.context;
     table.validation_log_jacobian = table.log_jacobian;
     FitReport report;
     report.training = std::move(result.fit.report.training);
-    assess(table, options, result.fit.density, report, left_out.log_prob);
+    assess(table, result.fit.density, report, left_out.log_prob);
     report.members = committee_.members;
     report.held_out_by = committee_.left_out_by;
     result.fit.report = std::move(report);

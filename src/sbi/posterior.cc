@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "data/column_values.h"
+#include "jeffreys/random_purpose.h"
 #include "sbi/number_table.h"
-#include "sbi/random_purpose.h"
 
 namespace jeffreys {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "jeffreys/model/independence_metropolis.h"
 #include "jeffreys/model/langevin.h"
+#include "jeffreys/random_purpose.h"
 #include "jeffreys/sbi/posterior.h"
-#include "sbi/random_purpose.h"
 #include "sbi/steady_seconds.h"
 
 namespace jeffreys {

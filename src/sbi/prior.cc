@@ -10,8 +10,8 @@
 
 #include "data/cell.h"
 #include "jeffreys/input_error.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
-#include "sbi/random_purpose.h"
 #include "storage/quote.h"
 
 namespace jeffreys {

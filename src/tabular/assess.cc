@@ -10,8 +10,6 @@
 namespace jeffreys {
 namespace {
 
-constexpr double kLowSampleSize = 0.1;
-constexpr double kHighParetoK = 0.7;
 constexpr std::size_t kFewHeldOut = 50;
 
 // A conditional energy model draws samples for every row that it judges: so many do.
@@ -100,7 +98,7 @@ void warn_about_training(const TrainResult& training, FitReport& report) {
   }
 }
 
-void warn_about_fit(const PreparedTable& table, const FitOptions& options, FitReport& report) {
+void warn_about_fit(const PreparedTable& table, FitReport& report) {
   auto& warnings = report.warnings;
   const ModelReport& chosen = report.chosen == From::main ? report.main : *report.proxy;
   if (chosen.held_out.rows == 0) {
@@ -115,16 +113,7 @@ void warn_about_fit(const PreparedTable& table, const FitOptions& options, FitRe
     warnings.push_back(fmt::format("more columns ({}) than training rows ({})",
                                    table.schema.features(), table.rows()));
   }
-  const bool energy = report.proxy && options.proxy == ProxyKind::energy;
-  if (energy && !(report.importance.effective_sample_size >= kLowSampleSize)) {
-    warnings.push_back(fmt::format(
-        "energy model not usable: effective sample size {:.1f} % of its importance weights",
-        100 * report.importance.effective_sample_size));
-  } else if (energy && report.importance.pareto_k > kHighParetoK) {
-    warnings.push_back(fmt::format(
-        "energy model's normaliser is uncertain: Pareto k {:.2f} of its weights (above 0.7)",
-        report.importance.pareto_k));
-  }
+  for (std::string& warning : report.energy.warnings()) warnings.push_back(std::move(warning));
 }
 
 std::string make_verdict(const FitReport& report) {
@@ -152,8 +141,7 @@ std::string make_verdict(const FitReport& report) {
 
 }  // namespace
 
-void assess(const PreparedTable& table, const FitOptions& options,
-            const TabularDensity<float>& density, FitReport& report,
+void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
             const Vector<double>& held_out) {
   const GaussianBaseline baseline(table.x, table.context);
   const auto gaussian = [&](const PreparedTable& rows) {
@@ -172,18 +160,19 @@ void assess(const PreparedTable& table, const FitOptions& options,
   report.main = of(table, From::main);
   if (density.proxy()) {
     const bool few = !density.proxy_density()->normalized() && table.schema.context_features() > 0;
-    report.proxy = of(few ? first_rows(table, kConditionalRows) : table, From::proxy);
-  }
-  // A flow proxy is a density like the main model: held-out rows decide. An energy model speaks
-  // only when asked.
-  const bool flow_proxy = report.proxy && options.proxy == ProxyKind::flow;
-  if (flow_proxy && report.proxy->held_out.rows > 0 &&
-      report.proxy->held_out.nll < report.main.held_out.nll) {
-    report.chosen = From::proxy;
+    const PreparedTable rows = few ? first_rows(table, kConditionalRows) : table;
+    report.proxy = of(rows, From::proxy);
+    // Held-out rows decide which of the two speaks. An energy model also has to be one whose
+    // normaliser and samples can be trusted.
+    const bool usable = report.energy.conditions == 0 || report.energy.usable();
+    const MeanNll main = few ? of(rows, From::main).held_out : report.main.held_out;
+    if (usable && main.rows > 0 && report.proxy->held_out.nll < main.nll) {
+      report.chosen = From::proxy;
+    }
   }
   if (report.proxy) summarize_multipliers(report.training.history, report);
   warn_about_training(report.training, report);
-  warn_about_fit(table, options, report);
+  warn_about_fit(table, report);
   report.verdict = make_verdict(report);
 }
 

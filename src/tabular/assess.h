@@ -8,8 +8,7 @@ namespace jeffreys {
 
 // held_out: log densities of the held-out rows, in the user's units, where others than the main
 // model judge them; empty: the main model does.
-void assess(const PreparedTable& table, const FitOptions& options,
-            const TabularDensity<float>& density, FitReport& report,
+void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
             const Vector<double>& held_out = {});
 
 }  // namespace jeffreys

@@ -26,6 +26,12 @@ void paper_setting(FitOptions& o) {
   o.schema.ties = Ties::keep;
   o.schema.standardize = Standardize::all;
   o.validation_fraction = 0;
+  // The formulas as written. What is stable is the default: docs/settings.md.
+  o.train.dual.zeta_constraint = ZetaConstraint::raw;
+  o.train.zeta.estimator = ZetaEstimator::separate;
+  o.train.zeta.samples_per_condition = 10;
+  o.energy.bounded = false;
+  o.energy.confined = false;
 }
 
 void paper_density(FitOptions& o) {
@@ -64,7 +70,8 @@ void paper_high_dimensions(FitOptions& o) {
   o.proxy = ProxyKind::energy;
   o.flow.transforms = 6;
   o.flow.bins = 16;
-  o.energy = {.hidden = 1024, .blocks = 5, .temperature = 0.01};
+  o.energy = {
+      .hidden = 1024, .blocks = 5, .bounded = false, .confined = false, .temperature = 0.01};
   o.train.batch_size = 128;
   o.train.iterations = 3125;  // 40 epochs of 10,000 rows
   o.train.learning_rate = {.main = 1e-3, .proxy = 1e-6, .multipliers = 1e-6, .zeta = 1e-4};
@@ -131,11 +138,11 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size
   o.train.iterations = few ? 15000 : 10000;
   o.train.batch_size = few ? (rows > 2000 ? 1000 : 0) : small_batch(rows);
   o.train.learning_rate = {.main = 2e-3, .proxy = 2e-3, .multipliers = 1e-2, .zeta = 1e-3};
-  // An energy model's weights exp(f - log p) blow up at a flow's rates: the paper's instead.
   if (proxy == ProxyKind::energy) {
     o.train.batch_size = rows > 2000 ? 1000 : 0;
-    o.train.learning_rate = {
-        .main = few ? 1e-3 : 3e-4, .proxy = 1e-4, .multipliers = 1e-4, .zeta = 1e-3};
+    o.train.learning_rate = {.main = 1e-3, .proxy = 3e-4, .multipliers = 1e-3, .zeta = 1e-3};
+    o.train.dual.zeta_slack = 1;
+    if (context_features > 0) o.train.validation.every = 100;
   }
   o.train.averaging = 0.995;
   o.train.schedule.kind = Schedule::cosine;

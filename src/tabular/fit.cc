@@ -12,8 +12,6 @@
 namespace jeffreys {
 namespace {
 
-constexpr Eigen::Index kFinalZetaSamples = 20000;
-
 Matrix<double> take_rows(const Matrix<double>& all, const std::vector<std::size_t>& rows) {
   Matrix<double> part(static_cast<Eigen::Index>(rows.size()), all.cols());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -82,15 +80,10 @@ Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threa
   density.history = result.report.training.history;
   density.evaluations = result.report.training.evaluations;
   if (result.report.training.stop_reason == StopReason::interrupted) return result;
-  const auto importance = density.estimate_log_zeta(kFinalZetaSamples, options.seed);
-  if (importance) {
-    result.report.importance = *importance;
-  } else if (options.proxy == ProxyKind::energy && !density.history.empty()) {
-    // With conditions: what training saw last.
-    const StepRecord& last = density.history.back();
-    result.report.importance = {last.log_zeta, last.effective_sample_size, last.pareto_k};
-  }
-  assess(table, options, density, result.report);
+  density.normalize(options.seed);
+  result.report.energy = density.check_energy(
+      table.validation_x.rows() > 0 ? table.validation_context : table.context, options.seed);
+  assess(table, density, result.report);
   density.choose(result.report.chosen);
   return result;
 }

@@ -3,6 +3,10 @@
 namespace jeffreys {
 namespace {
 
+// Far from any seed that somebody chooses: with a neighbouring one a flow proxy would start as the
+// main model of the next seed.
+constexpr std::uint64_t kProxySeed = 0x9b05688c2b3e6c1fULL;
+
 SplineFlow<float> make_flow(const FlowSettings& settings, Eigen::Index features,
                             Eigen::Index context_features, std::uint64_t seed) {
   return SplineFlow<float>({.features = features,
@@ -24,7 +28,7 @@ SplineFlow<float> make_main_model(const FitOptions& options, Eigen::Index featur
 
 AnyModel<float> make_proxy_model(const FitOptions& options, Eigen::Index features,
                                  Eigen::Index context_features) {
-  const std::uint64_t seed = options.seed + 1;
+  const std::uint64_t seed = options.seed ^ kProxySeed;
   if (options.proxy == ProxyKind::flow) {
     return make_flow(options.flow, features, context_features, seed);
   }
@@ -32,6 +36,7 @@ AnyModel<float> make_proxy_model(const FitOptions& options, Eigen::Index feature
     return ResidualEnergy<float>({.features = features,
                                   .hidden = options.energy.hidden,
                                   .blocks = options.energy.blocks,
+                                  .confined = options.energy.confined,
                                   .temperature = options.energy.temperature,
                                   .seed = seed});
   }
@@ -40,6 +45,8 @@ AnyModel<float> make_proxy_model(const FitOptions& options, Eigen::Index feature
                             .hidden = options.energy.hidden,
                             .blocks = options.energy.blocks,
                             .film_layers = options.energy.film_layers,
+                            .bounded = options.energy.bounded,
+                            .confined = options.energy.confined,
                             .temperature = options.energy.temperature,
                             .seed = seed});
 }

@@ -53,6 +53,15 @@ constexpr auto names(ReverseEstimator) {
       {{"score-function", ReverseEstimator::score_function},
        {"leave-one-out", ReverseEstimator::leave_one_out}}};
 }
+constexpr auto names(ZetaConstraint) {
+  return std::array<Name<ZetaConstraint>, 2>{
+      {{"log", ZetaConstraint::log}, {"raw", ZetaConstraint::raw}}};
+}
+constexpr auto names(ZetaEstimator) {
+  return std::array<Name<ZetaEstimator>, 3>{{{"shared", ZetaEstimator::shared},
+                                             {"pooled", ZetaEstimator::pooled},
+                                             {"separate", ZetaEstimator::separate}}};
+}
 constexpr auto names(Ties) {
   return std::array<Name<Ties>, 2>{{{"dequantize", Ties::dequantize}, {"keep", Ties::keep}}};
 }
@@ -142,6 +151,10 @@ void visit_data_and_models(Options& o, Visit&& visit) {
   visit("energy.hidden", o.energy.hidden, "width of an energy proxy");
   visit("energy.blocks", o.energy.blocks, "residual blocks of an energy proxy");
   visit("energy.film_layers", o.energy.film_layers, "layers of its FiLM parts, with conditions");
+  visit("energy.bounded", o.energy.bounded,
+        "spectral norms and LayerNorm in them, with conditions; paper: false");
+  visit("energy.confined", o.energy.confined,
+        "its density falls like a normal one far from the data; paper: false");
   visit("energy.temperature", o.energy.temperature, "T: large dimensions need a small one");
 }
 
@@ -170,6 +183,8 @@ void visit_training(Options& o, Visit&& visit) {
         "the same in steps that the best took, at least 1000; 0: no");
   visit("validation.zeta_samples", o.train.validation.zeta_samples,
         "samples for the NLL of an energy proxy");
+  visit("validation.zeta_samples_per_condition", o.train.validation.zeta_samples_per_condition,
+        "the same for each condition");
   visit("time_limit", o.train.time_limit, "seconds; 0: none");
   visit("checkpoint.seconds", o.train.checkpoint.seconds, "between two checkpoints");
 }
@@ -181,20 +196,24 @@ void visit_objective(Options& o, Visit&& visit) {
   visit("multipliers.proxy", o.train.multipliers.proxy, "initial; weighted: the weight");
   visit("multipliers.zeta_lower", o.train.multipliers.zeta_lower, "initial");
   visit("multipliers.zeta_upper", o.train.multipliers.zeta_upper, "initial");
-  visit("multipliers.optimizer", o.train.multiplier_optimizer, "adamw (paper), sgd or exact");
+  visit("multipliers.optimizer", o.train.multiplier_optimizer,
+        "adamw and sgd (two readings of the paper), or exact");
   visit("level.scale", o.train.dual.level_scale, "of the forward and the proxy level");
   visit("level.offset", o.train.dual.level_offset, "subtracted from their NLL first");
   visit("reverse.scale", o.train.dual.reverse_scale, "of the reverse KL; paper in 100-D: T");
   visit("reverse.estimator", o.train.dual.reverse_estimator,
         "score-function (paper) or leave-one-out");
+  visit("zeta.constraint", o.train.dual.zeta_constraint,
+        "bound log zeta, or raw zeta as the paper writes it");
+  visit("zeta.estimator", o.train.zeta.estimator,
+        "zeta from samples shared with the reverse KL, pooled with more, or separate (paper)");
   visit("zeta.slack", o.train.dual.zeta_slack, "zeta may be between 1 and 1 + slack");
-  visit("zeta.samples", o.train.zeta.samples, "M");
-  visit("zeta.samples_per_condition", o.train.zeta.samples_per_condition, "M, with conditions");
-  visit("zeta.refresh", o.train.zeta.refresh, "steps for which log zeta is kept");
-  visit("zeta.share_samples", o.train.zeta.share_samples,
-        "use the samples of the reverse KL for zeta too");
-  visit("zeta.normalize_weights", o.train.zeta.normalize_weights,
-        "divide the weights of log zeta's gradient by their mean");
+  visit("zeta.pull", o.train.dual.zeta_pull,
+        "strength of a term that pulls each log zeta back to its bounds; paper: 0");
+  visit("zeta.samples", o.train.zeta.samples, "M; not used if shared");
+  visit("zeta.samples_per_condition", o.train.zeta.samples_per_condition,
+        "the same for each condition; shared: of the reverse KL too");
+  visit("zeta.refresh", o.train.zeta.refresh, "steps for which log zeta is kept, if separate");
   visit("warm_start", o.train.warm_start, "steps that bring f close to log p first");
   visit("noise", o.train.noise, "mle-noise: standard deviation");
   visit("entropy_weight", o.train.entropy_weight, "mle-entropy");

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "jeffreys/model/independence_metropolis.h"
-#include "tabular/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 
 namespace jeffreys {
 namespace {
@@ -16,7 +16,11 @@ namespace {
 constexpr Eigen::Index kRowsAtOnce = 1 << 16;
 // Each may have hundreds of other sources.
 constexpr Eigen::Index kFoldedRowsAtOnce = 1 << 10;
-constexpr Eigen::Index kZetaSamplesPerRow = 256;
+// For zeta of each condition, and without conditions.
+constexpr Eigen::Index kZetaSamplesPerRow = 1024;
+constexpr Eigen::Index kPlainZetaSamples = 40000;
+// A condition takes so many samples that a check looks at no more than these.
+constexpr Eigen::Index kCheckedConditions = 200;
 constexpr int kMetropolisProposals = 100;
 
 template <typename T>
@@ -35,33 +39,6 @@ template <typename T>
 Matrix<T> context_part(const MatrixView<double>& context, Eigen::Index first, Eigen::Index count) {
   if (context.rows() == 1 || context.cols() == 0) return context.cast<T>();
   return context.middleRows(first, count).cast<T>();
-}
-
-std::span<const double> as_span(const Vector<double>& values) {
-  return {values.data(), static_cast<std::size_t>(values.size())};
-}
-
-template <typename T>
-Vector<double> log_weights(const UnnormalizedDensity<T>& target, const Samples<T>& samples,
-                           const MatrixView<T>& context) {
-  return (target.log_unnormalized(samples.x, context) - samples.log_prob).template cast<double>();
-}
-
-// log zeta of each condition, from samples of the main model.
-template <typename T>
-Vector<double> condition_log_zeta(const Density<T>& main, const UnnormalizedDensity<T>& proxy,
-                                  const Matrix<T>& context) {
-  Vector<double> result(context.rows());
-  const Eigen::Index step = std::max<Eigen::Index>(kRowsAtOnce / kZetaSamplesPerRow, 1);
-  for (Eigen::Index first = 0; first < context.rows(); first += step) {
-    const Eigen::Index count = std::min(step, context.rows() - first);
-    const auto part = context.middleRows(first, count);
-    const Samples<T> samples = main.sample(kZetaSamplesPerRow * count, part,
-                                           {0, kRowZeta, static_cast<std::uint64_t>(first)});
-    const Vector<double> weights = log_weights<T>(proxy, samples, part);
-    result.segment(first, count) = log_zeta_by_condition(as_span(weights), count);
-  }
-  return result;
 }
 
 double log_of_sum(double a, double b) {
@@ -128,15 +105,25 @@ void TabularDensity<T>::choose(From from) {
 }
 
 template <typename T>
-std::optional<ImportanceEstimate> TabularDensity<T>::estimate_log_zeta(Eigen::Index samples,
-                                                                       std::uint64_t seed) {
+void TabularDensity<T>::normalize(std::uint64_t seed) {
   const UnnormalizedDensity<T>* proxy = proxy_density();
-  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) return {};
-  const Samples<T> drawn = main_.sample(samples, {seed, kFinalZeta, 0});
-  const ImportanceEstimate estimate =
-      importance_estimate(as_span(log_weights<T>(*proxy, drawn, Matrix<T>())));
-  log_zeta_ = estimate.log_zeta;
-  return estimate;
+  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) return;
+  log_zeta_ = normalize_energy<T>(main_, *proxy, Matrix<T>(), kPlainZetaSamples, seed).log_zeta(0);
+}
+
+template <typename T>
+EnergyCheck TabularDensity<T>::check_energy(const MatrixView<double>& conditions,
+                                            std::uint64_t seed) const {
+  const UnnormalizedDensity<T>* proxy = proxy_density();
+  if (proxy == nullptr || proxy->normalized()) return {};
+  const bool conditional = proxy->context_features() > 0;
+  if (conditional && conditions.rows() == 0) return {};
+  const Eigen::Index samples = conditional ? kZetaSamplesPerRow : kPlainZetaSamples;
+  const Matrix<T> some =
+      conditional ? Matrix<T>(conditions.topRows(std::min(kCheckedConditions, conditions.rows()))
+                                  .template cast<T>())
+                  : Matrix<T>();
+  return summarize(normalize_energy<T>(main_, *proxy, some, samples, seed), samples);
 }
 
 template <typename T>
@@ -164,8 +151,8 @@ Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
     return result;
   }
   each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
-    result.segment(first, count) -=
-        condition_log_zeta<T>(main_, *model, c).replicate(c.rows() == 1 ? count : 1, 1);
+    result.segment(first, count) -= normalize_energy<T>(main_, *model, c, kZetaSamplesPerRow, 0)
+                                        .log_zeta.replicate(c.rows() == 1 ? count : 1, 1);
   });
   return result;
 }

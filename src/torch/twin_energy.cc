@@ -40,25 +40,32 @@ struct Network {
   }
 
   // Linear layers with SiLU between them.
-  [[nodiscard]] Tensor mlp(const std::string& name, const Tensor& x, std::int64_t layers) const {
-    Tensor h = linear(name + ".0", x);
-    for (std::int64_t l = 1; l < layers; ++l) {
-      h = linear(fmt::format("{}.{}", name, 2 * l), torch::silu(h));
-    }
+  [[nodiscard]] Tensor mlp(const std::string& name, const Tensor& x, std::int64_t layers,
+                           bool spectral) const {
+    const auto layer = [&](std::int64_t l, const Tensor& input) {
+      const std::string own = fmt::format("{}.{}", name, 2 * l);
+      return spectral ? spectral_linear(own, input) : linear(own, input);
+    };
+    Tensor h = layer(0, x);
+    for (std::int64_t l = 1; l < layers; ++l) h = layer(l, torch::silu(h));
     return h;
   }
 
-  [[nodiscard]] Tensor residual_block(const std::string& name, const Tensor& x) const {
+  [[nodiscard]] Tensor norm_body(const std::string& name, const Tensor& x) const {
     const Tensor h = spectral_linear(name + ".lin1", torch::silu(norm(name + ".ln1", x)));
-    const Tensor change = spectral_linear(name + ".lin2", torch::silu(norm(name + ".ln2", h)));
-    return torch::silu(parameters.at(name + ".alpha") * x + change);
+    return spectral_linear(name + ".lin2", torch::silu(norm(name + ".ln2", h)));
+  }
+
+  [[nodiscard]] Tensor residual_block(const std::string& name, const Tensor& x) const {
+    return torch::silu(parameters.at(name + ".alpha") * x + norm_body(name, x));
   }
 
   [[nodiscard]] Tensor film_block(const std::string& name, const Tensor& x, const Tensor& context,
-                                  std::int64_t layers) const {
-    const Tensor gamma = mlp(name + ".gamma", context, layers);
-    const Tensor beta = mlp(name + ".beta", context, layers);
-    const Tensor body = mlp(name + ".body", x, kBodyLayers);
+                                  std::int64_t layers, bool bounded) const {
+    const Tensor gamma = mlp(name + ".gamma", context, layers, bounded);
+    const Tensor beta = mlp(name + ".beta", context, layers, bounded);
+    const Tensor body =
+        bounded ? norm_body(name + ".body", x) : mlp(name + ".body", x, kBodyLayers, false);
     return torch::silu(parameters.at(name + ".alpha") * x + gamma * body + beta);
   }
 };
@@ -88,10 +95,12 @@ Tensor EnergyTwin::value(const Tensor& x, const Tensor& context) const {
   Tensor h = torch::silu(network.spectral_linear("inp", x));
   for (std::int64_t b = 0; b < blocks_; ++b) {
     const std::string name = fmt::format("blocks.{}", b);
-    h = film_layers_ > 0 ? network.film_block(name, h, context, film_layers_)
+    h = film_layers_ > 0 ? network.film_block(name, h, context, film_layers_, bounded_)
                          : network.residual_block(name, h);
   }
-  return network.linear("out", h).squeeze(1) / temperature_;
+  const Tensor f = network.linear("out", h).squeeze(1) / temperature_;
+  if (!confined_) return f;
+  return f - torch::relu(x.abs() - kConfinement).square().sum(1) / 2;
 }
 
 }  // namespace jeffreys::twin

@@ -16,10 +16,11 @@ class EnergyTwin {
  public:
   template <typename T>
   explicit EnergyTwin(const ResidualEnergy<T>& model)
-      : EnergyTwin(model, model.options().blocks, 0) {}
+      : EnergyTwin(model, model.options().blocks, 0, false, model.options().confined) {}
   template <typename T>
   explicit EnergyTwin(const FilmEnergy<T>& model)
-      : EnergyTwin(model, model.options().blocks, model.options().film_layers) {}
+      : EnergyTwin(model, model.options().blocks, model.options().film_layers,
+                   model.options().bounded, model.options().confined) {}
 
   // Takes over parameters and spectral vectors of a model with the same options.
   template <typename T>
@@ -43,15 +44,20 @@ class EnergyTwin {
 
  private:
   template <typename T>
-  EnergyTwin(const EnergyModel<T>& model, std::int64_t blocks, std::int64_t film_layers)
+  EnergyTwin(const EnergyModel<T>& model, std::int64_t blocks, std::int64_t film_layers,
+             bool bounded, bool confined)
       : blocks_(blocks),
         film_layers_(film_layers),
+        bounded_(bounded),
+        confined_(confined),
         temperature_(model.temperature()),
         parameters_(model.layout(), model.parameters(), true),
         vectors_(model.spectral_layout(), model.spectral_vectors(), false) {}
 
   std::int64_t blocks_;
   std::int64_t film_layers_;  // 0: residual blocks
+  bool bounded_;
+  bool confined_;
   double temperature_;
   FlatTensor parameters_;
   FlatTensor vectors_;

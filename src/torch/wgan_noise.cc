@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
-#include "torch/random_purpose.h"
 
 namespace jeffreys {
 namespace {
@@ -51,7 +51,7 @@ WganNoise<T> draw_wgan_noise(const WganOptions& options, Eigen::Index data_rows,
         .normals = normals<T>({options.seed, kCriticNoise, step}, batch, features),
         .mixing = uniforms<T>({options.seed, kMixing, step}, batch)};
     if (options.batch_size > 0) {
-      critic.rows = batch_rows({options.seed, kBatchRows, step}, batch, data_rows);
+      critic.rows = batch_rows({options.seed, kCriticRows, step}, batch, data_rows);
     }
     noise.critic.push_back(std::move(critic));
   }

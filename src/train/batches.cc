@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "data/shuffle.h"
-#include "train/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 
 namespace jeffreys {
 

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 using storage::Array;
 using storage::TensorFile;
 
-constexpr const char* kVersion = "1";
+constexpr const char* kVersion = "2";
 constexpr const char* kVersionKey = "jeffreys.checkpoint_version";
 constexpr const char* kFingerprintKey = "fingerprint";
 constexpr const char* kCountersKey = "counters";
@@ -134,17 +134,18 @@ std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
       {"averaging", exact(o.averaging)},
       {"multipliers", terms(o.multipliers)},
       {"multiplier_optimizer", fmt::format("{}", static_cast<int>(o.multiplier_optimizer))},
-      {"dual", fmt::format("{:a} {:a} {:a} {:a} {}", o.dual.level_scale, o.dual.level_offset,
-                           o.dual.reverse_scale, o.dual.zeta_slack,
-                           static_cast<int>(o.dual.reverse_estimator))},
-      {"zeta",
-       fmt::format("{} {} {} {}{}", o.zeta.samples, o.zeta.samples_per_condition, o.zeta.refresh,
-                   o.zeta.share_samples, o.zeta.normalize_weights ? " normalized" : "")},
+      {"dual", fmt::format("{:a} {:a} {:a} {:a} {} {} {:a}", o.dual.level_scale,
+                           o.dual.level_offset, o.dual.reverse_scale, o.dual.zeta_slack,
+                           static_cast<int>(o.dual.reverse_estimator),
+                           static_cast<int>(o.dual.zeta_constraint), o.dual.zeta_pull)},
+      {"zeta", fmt::format("{} {} {} {}", static_cast<int>(o.zeta.estimator), o.zeta.samples,
+                           o.zeta.samples_per_condition, o.zeta.refresh)},
       {"warm_start", fmt::format("{}", o.warm_start)},
       {"noise", exact(o.noise)},
       {"entropy_weight", exact(o.entropy_weight)},
       {"validation.every", fmt::format("{}", o.validation.every)},
-      {"validation.zeta_samples", fmt::format("{}", o.validation.zeta_samples)}};
+      {"validation.zeta_samples",
+       fmt::format("{} {}", o.validation.zeta_samples, o.validation.zeta_samples_per_condition)}};
   // A longer run is the same run, unless its rate depends on the length.
   if (o.schedule.kind != Schedule::constant) {
     all["iterations"] = fmt::format("{}", o.iterations);

@@ -3,10 +3,17 @@
 #include <cmath>
 
 #include "jeffreys/objective/importance.h"
-#include "train/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 #include "train/stopwatch.h"
 
 namespace jeffreys {
+namespace {
+
+std::span<const double> as_span(const Vector<double>& values) {
+  return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
+}  // namespace
 
 template <typename T>
 DualStep<T>::DualStep(const Density<T>& main, UnnormalizedDensity<T>& proxy,
@@ -25,7 +32,10 @@ void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
   Stopwatch watch;
   draw_reverse_samples(x, context, iteration, noise);
   record.times.sampling = watch.lap();
-  estimate_zeta(context, iteration, record, noise);
+  proxy_.advance_state();
+  if (!proxy_.normalized() && zeta_.estimator != ZetaEstimator::shared) {
+    draw_zeta_samples(context, iteration, record, noise);
+  }
   record.times.zeta = watch.lap();
 
   const Eigen::Index rows = x.rows();
@@ -38,7 +48,7 @@ void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
                       proxy_gradient)
           .template cast<double>();
   const Vector<double> proxy_samples =
-      add_proxy_sample_scores(context, multipliers, proxy_gradient).template cast<double>();
+      add_proxy_sample_scores(context, multipliers, proxy_gradient, record).template cast<double>();
   const Vector<double> main_data =
       main_
           .add_scores(x, context, constant(main_data_weight(multipliers, settings_, rows)),
@@ -50,6 +60,9 @@ void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
   main_.add_sample_scores(samples_,
                           main_sample_weights(values, multipliers, settings_).template cast<T>(),
                           main_gradient);
+  record.log_zeta = zeta_level(log_zeta_, settings_);
+  record.log_zeta_lowest = log_zeta_.minCoeff();
+  record.log_zeta_highest = log_zeta_.maxCoeff();
   record.divergences = divergences(values);
   record.levels = constraint_levels(record.divergences, settings_);
   record.multipliers = multipliers;
@@ -64,96 +77,81 @@ void DualStep<T>::draw_reverse_samples(const MatrixView<T>& x, const MatrixView<
                                        std::int64_t iteration, const GivenNoise<T>* noise) {
   if (noise != nullptr) {
     main_.sample_from_noise(noise->reverse, context, samples_, KeepTape::yes);
-  } else {
-    main_.sample(x.rows(), context, {seed_, kReverseSamples, static_cast<std::uint64_t>(iteration)},
-                 samples_, KeepTape::yes);
-  }
-}
-
-template <typename T>
-void DualStep<T>::estimate_zeta(const MatrixView<T>& context, std::int64_t iteration,
-                                StepRecord& record, const GivenNoise<T>* noise) {
-  if (proxy_.normalized()) {
-    log_zeta_ = Vector<double>::Zero(1);
-    proxy_.advance_state();
     return;
   }
-  const bool refresh = log_zeta_.size() == 0 || (iteration - 1) % zeta_.refresh == 0;
-  if (refresh) {
-    proxy_.advance_state();
-    Vector<double> log_weights = draw_log_weights(context, iteration, noise);
-    const std::span<const double> weights(log_weights.data(),
-                                          static_cast<std::size_t>(log_weights.size()));
-    if (proxy_.context_features() > 0) {
-      log_zeta_ = log_zeta_by_condition(weights, context.rows());
-      // How uneven the weights are, apart from the differences between the conditions.
-      log_weights -= log_zeta_.replicate(log_weights.size() / log_zeta_.size(), 1);
-    }
-    const ImportanceEstimate estimate = importance_estimate(weights);
-    if (proxy_.context_features() == 0) log_zeta_ = Vector<double>::Constant(1, estimate.log_zeta);
-    record.effective_sample_size = estimate.effective_sample_size;
-    record.pareto_k = estimate.pareto_k;
-  }
-  record.log_zeta = log_mean_zeta(log_zeta_);
-  // With shared samples the scores are of the very values that zeta came from.
-  if (!zeta_.share_samples || !refresh) proxy_.advance_state();
+  // Sample m of condition i is row m * conditions + i: the conditions repeat.
+  const bool several = conditional_energy() && zeta_.estimator == ZetaEstimator::shared;
+  main_.sample((several ? zeta_.samples_per_condition : 1) * x.rows(), context,
+               {seed_, kReverseSamples, static_cast<std::uint64_t>(iteration)}, samples_,
+               KeepTape::yes);
 }
 
 template <typename T>
-Vector<double> DualStep<T>::draw_log_weights(const MatrixView<T>& context, std::int64_t iteration,
-                                             const GivenNoise<T>* noise) {
-  const auto log_weights = [&](const Samples<T>& samples, const MatrixView<T>& c) {
-    const Vector<double> f = proxy_.log_unnormalized(samples.x, c).template cast<double>();
-    return (f - samples.log_prob.template cast<double>()).eval();
-  };
-  if (zeta_.share_samples) return log_weights(samples_, context);
-
-  const bool conditional = proxy_.context_features() > 0;
+void DualStep<T>::draw_zeta_samples(const MatrixView<T>& context, std::int64_t iteration,
+                                    StepRecord& record, const GivenNoise<T>* noise) {
+  const bool separate = zeta_.estimator == ZetaEstimator::separate;
+  if (separate && log_zeta_.size() > 0 && (iteration - 1) % zeta_.refresh != 0) return;
   const Eigen::Index rows =
-      conditional ? zeta_.samples_per_condition * context.rows() : zeta_.samples;
-  // Sample m of condition i is row m * conditions + i: the conditions repeat.
-  const MatrixView<T> given = conditional ? context : MatrixView<T>(Matrix<T>());
+      conditional_energy() ? zeta_.samples_per_condition * context.rows() : zeta_.samples;
+  const MatrixView<T> given = conditional_energy() ? context : MatrixView<T>(Matrix<T>());
   if (noise != nullptr) {
     main_.sample_from_noise(noise->zeta, given, zeta_samples_);
   } else {
     main_.sample(rows, given, {seed_, kZetaSamples, static_cast<std::uint64_t>(iteration)},
                  zeta_samples_);
   }
-  return log_weights(zeta_samples_, given);
+  zeta_log_weights_ = (proxy_.log_unnormalized(zeta_samples_.x, given) - zeta_samples_.log_prob)
+                          .template cast<double>();
+  if (!separate) return;
+  estimate_zeta(zeta_log_weights_, conditional_energy() ? context.rows() : 1, record);
+  // As in PyTorch's training mode, where each evaluation takes a step of power iteration.
+  proxy_.advance_state();
+}
+
+template <typename T>
+void DualStep<T>::estimate_zeta(const Vector<double>& log_weights, Eigen::Index conditions,
+                                StepRecord& record) {
+  const ImportanceEstimate estimate =
+      conditions == 1 ? importance_estimate(as_span(log_weights))
+                      : importance_within_conditions(as_span(log_weights), conditions);
+  log_zeta_ = conditions == 1 ? Vector<double>::Constant(1, estimate.log_zeta)
+                              : log_zeta_by_condition(as_span(log_weights), conditions);
+  record.effective_sample_size = estimate.effective_sample_size;
+  record.pareto_k = estimate.pareto_k;
 }
 
 template <typename T>
 Vector<T> DualStep<T>::add_proxy_sample_scores(const MatrixView<T>& context,
                                                const Multipliers& multipliers,
-                                               std::span<T> gradient) {
-  const Eigen::Index rows = samples_.x.rows();
+                                               std::span<T> gradient, StepRecord& record) {
+  const Eigen::Index samples = samples_.x.rows();
   if (proxy_.normalized()) {
-    const double weight = normalized_proxy_sample_weight(multipliers, settings_, rows);
+    log_zeta_ = Vector<double>::Zero(1);
+    const double weight = normalized_proxy_sample_weight(multipliers, settings_, samples);
     return proxy_.add_scores(samples_.x, context,
-                             Vector<T>::Constant(rows, static_cast<T>(weight)).eval(), gradient);
+                             Vector<T>::Constant(samples, static_cast<T>(weight)).eval(), gradient);
   }
-  const double log_mean_weight = zeta_.normalize_weights ? measure_log_mean_weight(context) : 0;
-  const auto weights = [&](Eigen::Index first, std::span<const T> values, std::span<T> out) {
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const Eigen::Index row = first + static_cast<Eigen::Index>(i);
-      const double log_zeta = log_zeta_(log_zeta_.size() == 1 ? 0 : row) + log_mean_weight;
-      out[i] = static_cast<T>(proxy_sample_weight(static_cast<double>(samples_.log_prob(row)),
-                                                  static_cast<double>(values[i]), log_zeta,
-                                                  multipliers, settings_, rows));
-    }
+  const auto weight_of = [&](Eigen::Index row, T f) {
+    return static_cast<T>(
+        proxy_sample_weight(static_cast<double>(samples_.log_prob(row)), static_cast<double>(f),
+                            log_zeta_(row % log_zeta_.size()), multipliers, settings_, samples));
   };
-  return proxy_.add_scores(samples_.x, context, WeightFunction<T>(weights), gradient);
-}
-
-// The samples' weights exp(f - log p) / zeta have the mean 1 if zeta is exact. From few samples of
-// their own 1 / zeta is too large on average, and by as much the gradient lowers f everywhere.
-template <typename T>
-double DualStep<T>::measure_log_mean_weight(const MatrixView<T>& context) const {
-  const Vector<double> f = proxy_.log_unnormalized(samples_.x, context).template cast<double>();
-  const Vector<double> log_weights = f - samples_.log_prob.template cast<double>() -
-                                     log_zeta_.replicate(f.size() / log_zeta_.size(), 1);
-  return importance_estimate({log_weights.data(), static_cast<std::size_t>(log_weights.size())})
-      .log_zeta;
+  if (zeta_.estimator == ZetaEstimator::separate) {
+    const auto weights = [&](Eigen::Index first, std::span<const T> values, std::span<T> out) {
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = weight_of(first + static_cast<Eigen::Index>(i), values[i]);
+      }
+    };
+    return proxy_.add_scores(samples_.x, context, WeightFunction<T>(weights), gradient);
+  }
+  const auto weights = [&](const Vector<T>& values, Vector<T>& out) {
+    const Vector<double> own = (values - samples_.log_prob).template cast<double>();
+    Vector<double> all(own.size() + zeta_log_weights_.size());
+    all << own, zeta_log_weights_;  // none of the latter where samples are shared
+    estimate_zeta(all, conditional_energy() ? context.rows() : 1, record);
+    for (Eigen::Index row = 0; row < values.size(); ++row) out(row) = weight_of(row, values(row));
+  };
+  return proxy_.add_scores_of_batch(samples_.x, context, weights, gradient);
 }
 
 template class DualStep<float>;

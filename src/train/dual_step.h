@@ -1,5 +1,6 @@
 // One iteration of alg:dual_optimization, up to the gradients of both models: sample, estimate
-// zeta, and add up the weighted scores. All gradients are at the old point.
+// zeta (ZetaEstimator says from what), and add up the weighted scores. All gradients are at the old
+// point.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace jeffreys {
 // Standard normal numbers to use in place of the run's own: for tests against other programs.
 template <typename T>
 struct GivenNoise {
-  Matrix<T> reverse;  // [rows, features]
+  Matrix<T> reverse;  // [rows, features], or [K * rows, features]
   Matrix<T> zeta;     // [M, features], or [M * rows, features] with conditions
 };
 
@@ -35,24 +36,27 @@ class DualStep {
   void set_log_zeta(Vector<double> log_zeta) { log_zeta_ = std::move(log_zeta); }
 
  private:
+  [[nodiscard]] bool conditional_energy() const {
+    return !proxy_.normalized() && proxy_.context_features() > 0;
+  }
   void draw_reverse_samples(const MatrixView<T>& x, const MatrixView<T>& context,
                             std::int64_t iteration, const GivenNoise<T>* noise);
-  void estimate_zeta(const MatrixView<T>& context, std::int64_t iteration, StepRecord& record,
-                     const GivenNoise<T>* noise);
-  Vector<double> draw_log_weights(const MatrixView<T>& context, std::int64_t iteration,
-                                  const GivenNoise<T>* noise);
+  void draw_zeta_samples(const MatrixView<T>& context, std::int64_t iteration, StepRecord& record,
+                         const GivenNoise<T>* noise);
+  void estimate_zeta(const Vector<double>& log_weights, Eigen::Index conditions,
+                     StepRecord& record);
   Vector<T> add_proxy_sample_scores(const MatrixView<T>& context, const Multipliers& multipliers,
-                                    std::span<T> gradient);
-  double measure_log_mean_weight(const MatrixView<T>& context) const;
+                                    std::span<T> gradient, StepRecord& record);
 
   const Density<T>& main_;
   UnnormalizedDensity<T>& proxy_;
   DualSettings settings_;
   ZetaOptions zeta_;
   std::uint64_t seed_;
-  Samples<T> samples_;       // y
-  Samples<T> zeta_samples_;  // y'
-  Vector<double> log_zeta_;  // one for each condition, or one for all
+  Samples<T> samples_;               // y
+  Samples<T> zeta_samples_;          // y'
+  Vector<double> zeta_log_weights_;  // f(y') - log p(y')
+  Vector<double> log_zeta_;          // one for each condition, or one for all
 };
 
 extern template class DualStep<float>;

@@ -1,8 +1,8 @@
 #include "train/likelihood_step.h"
 
 #include "jeffreys/objective/likelihood.h"
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
-#include "train/random_purpose.h"
 #include "train/stopwatch.h"
 
 namespace jeffreys {

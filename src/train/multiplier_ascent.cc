@@ -20,9 +20,13 @@ MultiplierAscent::MultiplierAscent(const TrainOptions& options, bool normalized_
 
 double MultiplierAscent::ascend(double multiplier, double gradient, double& second_moment,
                                 double learning_rate) const {
-  if (!std::isfinite(gradient * gradient)) return multiplier;
+  if (std::isnan(gradient)) return multiplier;
   double step = gradient;
-  if (optimizer_ != MultiplierOptimizer::sgd) {
+  if (!std::isfinite(gradient * gradient)) {
+    // zeta overflows, and its multipliers are needed most: the step that AdamW takes for a gradient
+    // beside which all before vanish, without what would freeze it for thousands of steps.
+    step = std::copysign(1 / std::sqrt(1 - beta2_), gradient);
+  } else if (optimizer_ != MultiplierOptimizer::sgd) {
     // AdamW with beta1 = 0 and no decay.
     second_moment = beta2_ * second_moment + (1 - beta2_) * gradient * gradient;
     const double correction = 1 - std::pow(beta2_, static_cast<double>(steps_));
@@ -31,10 +35,10 @@ double MultiplierAscent::ascend(double multiplier, double gradient, double& seco
   return std::max(0.0, multiplier + learning_rate * step);
 }
 
-void MultiplierAscent::update(const Terms& levels, double zeta) {
+void MultiplierAscent::update(const Terms& levels, double zeta_level) {
   if (fixed_) return;
   ++steps_;
-  const Multipliers gradient = multiplier_gradient(levels, zeta, multipliers_, settings_);
+  const Multipliers gradient = multiplier_gradient(levels, zeta_level, multipliers_, settings_);
   Multipliers& m = multipliers_;
   Multipliers& v = second_moments_;
   if (optimizer_ == MultiplierOptimizer::exact) {

@@ -17,7 +17,8 @@ class MultiplierAscent {
 
   [[nodiscard]] const Multipliers& multipliers() const { return multipliers_; }
 
-  void update(const Terms& levels, double zeta);
+  // zeta_level: see zeta_level().
+  void update(const Terms& levels, double zeta_level);
 
   // For checkpoints: multipliers and second moments as ten numbers.
   using State = std::array<double, 10>;

@@ -13,6 +13,9 @@ using storage::Array;
 constexpr auto kSteps = [](auto& record, auto&& visit) { visit_step(record, visit); };
 constexpr auto kEvaluations = [](auto& record, auto&& visit) { visit_evaluation(record, visit); };
 
+constexpr std::int64_t fields_of_version_1(const StepRecord&) { return 32; }
+constexpr std::int64_t fields_of_version_1(const Evaluation&) { return 5; }
+
 template <typename Record, typename Visit>
 std::int64_t field_count(Visit visit) {
   Record empty;
@@ -34,14 +37,18 @@ Array write(const std::vector<Record>& records, Visit visit) {
 template <typename Record, typename Visit>
 std::vector<Record> read(const Array& array, Visit visit) {
   const std::int64_t fields = field_count<Record>(visit);
-  if (array.shape.size() != 2 || array.shape[1] != fields) {
+  const std::int64_t found = array.shape.size() == 2 ? array.shape[1] : 0;
+  // Earlier versions wrote fewer: what they lack is not measured.
+  if (found > fields || found < fields_of_version_1(Record())) {
     throw std::invalid_argument(fmt::format("expected records of {} numbers", fields));
   }
   const std::vector<double> values = array.values<double>();
   std::vector<Record> records(static_cast<std::size_t>(array.shape[0]));
   std::size_t next = 0;
   for (Record& record : records) {
+    std::int64_t field = 0;
     visit(record, [&](const char*, auto& v) {
+      if (field++ >= found) return;
       const double value = values[next++];
       using Value = std::remove_reference_t<decltype(v)>;
       if constexpr (std::is_same_v<Value, std::int64_t>) {

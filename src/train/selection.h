@@ -28,6 +28,24 @@ void restore(const Snapshot<T>& snapshot, UnnormalizedDensity<T>& model);
 template <typename T>
 void check_snapshot(const Snapshot<T>& snapshot, const UnnormalizedDensity<T>& model);
 
+// Lets a model hold its averaged weights, with the spectral vectors that belong to them, for as
+// long as this lives.
+template <typename T>
+class AveragedWeights {
+ public:
+  AveragedWeights(UnnormalizedDensity<T>& model, std::span<const T> average);
+  ~AveragedWeights();
+  AveragedWeights(const AveragedWeights&) = delete;
+  AveragedWeights& operator=(const AveragedWeights&) = delete;
+
+ private:
+  UnnormalizedDensity<T>& model_;
+  Snapshot<T> own_;
+};
+
+extern template class AveragedWeights<float>;
+extern template class AveragedWeights<double>;
+
 template <typename T>
 class Selection {
  public:
@@ -66,7 +84,7 @@ class Selection {
   double averaged_nll(UnnormalizedDensity<T>& model, std::span<const T> average,
                       std::int64_t iteration, Snapshot<T>& averaged) const;
   // Keeps the better of a model's two states if it is the best so far.
-  bool choose(Selected& best, Snapshot<T>& snapshot, std::int64_t iteration,
+  void choose(Selected& best, Snapshot<T>& snapshot, std::int64_t iteration,
               const UnnormalizedDensity<T>& model, double raw, double averaged,
               const Snapshot<T>& averaged_state) const;
 
@@ -74,7 +92,7 @@ class Selection {
   UnnormalizedDensity<T>* proxy_model_;
   const Matrix<T>& x_;
   const Matrix<T>& context_;
-  Eigen::Index zeta_samples_;
+  ValidationOptions options_;
   std::uint64_t seed_;
   Selected main_best_;
   Selected proxy_best_;

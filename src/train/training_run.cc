@@ -92,16 +92,27 @@ void TrainingRun<T>::check() const {
                     main_.features(), main_.context_features(), proxy_->features(),
                     proxy_->context_features()));
   }
-  if (options_.zeta.share_samples && !proxy_->normalized() && main_.context_features() > 0) {
-    throw std::invalid_argument(
-        "zeta.share_samples: expected false for a conditional energy model (one sample is too few "
-        "to estimate a condition's zeta), got true");
+  if (proxy_->normalized()) return;
+  const ZetaOptions& zeta = options_.zeta;
+  if (main_.context_features() > 0) {
+    if (zeta.estimator == ZetaEstimator::shared && zeta.samples_per_condition < 2) {
+      throw std::invalid_argument(fmt::format(
+          "zeta.samples_per_condition: expected at least 2 where a condition's zeta comes from the "
+          "samples of its reverse KL (zeta.estimator = shared), got {}",
+          zeta.samples_per_condition));
+    }
+    if (zeta.refresh > 1) {
+      throw std::invalid_argument(
+          fmt::format("zeta.refresh: expected 1 for a conditional model (each condition has its "
+                      "own zeta), got {}",
+                      zeta.refresh));
+    }
   }
-  if (options_.zeta.refresh > 1 && main_.context_features() > 0) {
+  if (zeta.refresh > 1 && zeta.estimator != ZetaEstimator::separate) {
     throw std::invalid_argument(
-        fmt::format("zeta.refresh: expected 1 for a conditional model (each condition has its own "
-                    "zeta), got {}",
-                    options_.zeta.refresh));
+        fmt::format("zeta.refresh: expected 1 unless zeta has samples of its own "
+                    "(zeta.estimator = separate), got {}",
+                    zeta.refresh));
   }
 }
 
@@ -154,12 +165,14 @@ template <typename T>
 void TrainingRun<T>::update(StepRecord& record) {
   Stopwatch watch;
   record.main_gradient_norm = main_update_.gradient_norm();
-  bool finite = std::isfinite(record.main_gradient_norm) && std::isfinite(record.levels.forward);
+  bool finite =
+      std::isfinite(record.main_gradient_norm) && std::isfinite(record.divergences.forward);
+  bool levels_finite = false;
   if (proxy_ != nullptr) {
     record.proxy_gradient_norm = proxy_update_->gradient_norm();
-    finite = finite && std::isfinite(record.proxy_gradient_norm) &&
-             std::isfinite(record.levels.reverse) && std::isfinite(record.levels.proxy) &&
-             std::isfinite(record.log_zeta);
+    levels_finite = std::isfinite(record.levels.forward) && std::isfinite(record.levels.reverse) &&
+                    std::isfinite(record.levels.proxy) && std::isfinite(record.log_zeta);
+    finite = finite && levels_finite && std::isfinite(record.proxy_gradient_norm);
   }
   record.skipped = !finite;
   if (finite) {
@@ -171,9 +184,10 @@ void TrainingRun<T>::update(StepRecord& record) {
     main_update_.apply(options_.learning_rate.main * factor, record.main_gradient_norm);
     if (proxy_ != nullptr) {
       proxy_update_->apply(options_.learning_rate.proxy * factor, record.proxy_gradient_norm);
-      ascent_.update(record.levels, std::exp(record.log_zeta));
     }
   }
+  // Where only a gradient was too large the multipliers go on: they are what brings it back.
+  if (levels_finite) ascent_.update(record.levels, record.log_zeta);
   skipped_in_a_row_ = finite ? 0 : skipped_in_a_row_ + 1;
   result_.skipped += finite ? 0 : 1;
   record.times.update = watch.lap();
@@ -206,17 +220,10 @@ TrainResult TrainingRun<T>::run(TrainObserver* observer) {
 template <typename T>
 void TrainingRun<T>::with_averaged(const std::function<void()>& f) {
   if (main_update_.average().empty()) return;
-  const auto hold_average = [](UnnormalizedDensity<T>& model, std::span<const T> average) {
-    Snapshot<T> raw = take_snapshot(model);
-    restore({{average.begin(), average.end()}, raw.state}, model);
-    return raw;
-  };
-  const Snapshot<T> main = hold_average(main_, main_update_.average());
-  Snapshot<T> proxy;
-  if (proxy_ != nullptr) proxy = hold_average(*proxy_, proxy_update_->average());
+  const AveragedWeights<T> main(main_, main_update_.average());
+  std::optional<AveragedWeights<T>> proxy;
+  if (proxy_ != nullptr) proxy.emplace(*proxy_, proxy_update_->average());
   f();
-  restore(main, main_);
-  if (proxy_ != nullptr) restore(proxy, *proxy_);
 }
 
 template <typename T>

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "train/random_purpose.h"
+#include "jeffreys/random_purpose.h"
 
 namespace jeffreys {
 

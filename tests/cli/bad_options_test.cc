@@ -41,7 +41,9 @@ TEST_F(BadOptions, ValuesOfTheWrongFormAreRefused) {
       {"learning_rate.main=inf", "finite"},
       {"flow.hidden=16,,16", "whole numbers"},
       {"flow.hidden=", "whole numbers"},
-      {"zeta.share_samples=yes", "true or false"},
+      {"energy.bounded=yes", "true or false"},
+      {"zeta.estimator=own", "shared or pooled or separate"},
+      {"zeta.constraint=none", "log or raw"},
       {"flow.order=best", "alternating"}};
   for (const auto& [setting, expected] : values) {
     const std::string key = setting.substr(0, setting.find('='));

@@ -91,7 +91,7 @@ TEST_F(FitCommand, ConfigIsOverriddenBySetAndByNamedOptions) {
        "[flow]\n"
        "hidden = [16, 8]\n"
        "[zeta]\n"
-       "share_samples = true\n");
+       "estimator = \"pooled\"\n");
   good({"fit", "t.csv", "-o", "m", "--config", "c.toml", "--set", "iterations=12", "--set",
         "seed=7", "--set", "learning_rate.main=5e-3", "--set", "iterations=13", "--method", "dual",
         "--seed", "9"});
@@ -102,7 +102,7 @@ TEST_F(FitCommand, ConfigIsOverriddenBySetAndByNamedOptions) {
   EXPECT_EQ(setting("m", "learning_rate.main").at("value"), "0.005");
   EXPECT_EQ(setting("m", "learning_rate.proxy").at("value"), "0.003");
   EXPECT_EQ(setting("m", "flow.hidden").at("value"), "16,8");
-  EXPECT_EQ(setting("m", "zeta.share_samples").at("value"), "true");
+  EXPECT_EQ(setting("m", "zeta.estimator").at("value"), "pooled");
   EXPECT_EQ(setting("m", "validation.patience").at("value"), "0") << "from the preset";
 }
 

@@ -86,7 +86,7 @@ TEST_F(Help, UnknownCommandsAndOptionsAreNamed) {
 
 TEST_F(Help, SettingsAreListedWithDefaultsAndPresets) {
   const std::string text = good({"fit", "--settings"}).out;
-  EXPECT_THAT(text, AllOf(HasSubstr("learning_rate.main"), HasSubstr("zeta.share_samples"),
+  EXPECT_THAT(text, AllOf(HasSubstr("learning_rate.main"), HasSubstr("zeta.estimator"),
                           HasSubstr("paper-density"), HasSubstr("checkpoint.seconds")));
   const auto json = good({"fit", "--settings", "--json"}).json();
   EXPECT_EQ(json.at("method").at("value"), "dual");

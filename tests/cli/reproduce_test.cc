@@ -38,13 +38,13 @@ TEST_F(Reproduce, ListsAndShowsExperiments) {
 
 TEST_F(Reproduce, MakesResultsFiguresAndAPage) {
   const Outcome outcome = good(moons({"-o", "out"}));
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("7 done"), HasSubstr("out/index.html")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("9 done"), HasSubstr("out/index.html")));
   const std::string page = bytes("out/index.html");
   EXPECT_THAT(page, AllOf(HasSubstr("Claims of the paper"), HasSubstr("<svg"),
                           HasSubstr("not enough runs"), Not(HasSubstr("src=\"http"))));
   EXPECT_THAT(bytes("out/results.md"), HasSubstr("![")) << "figures are linked";
   // Again: nothing to train, the same page.
-  EXPECT_THAT(good(moons({"-o", "out"})).out, HasSubstr("7 was done"));
+  EXPECT_THAT(good(moons({"-o", "out"})).out, HasSubstr("9 was done"));
   EXPECT_TRUE(bytes("out/index.html") == page);
   good({"reproduce", "density", "--no-training", "-o", "out"});
   EXPECT_TRUE(bytes("out/index.html") == page);
@@ -104,7 +104,7 @@ TEST_F(Reproduce, GoesOnWithoutADataSet) {
 
 TEST_F(Reproduce, AFullDiskFailsTheJobs) {
   Process process(moons({"-o", "out", "--no-figures", "--only", "moons/gaussian"}),
-                  {.folder = folder(), .largest_file = 2000});
+                  {.folder = folder(), .largest_file = 3000});
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, kFailed);
   EXPECT_THAT(outcome.err, HasSubstr("FAILED"));

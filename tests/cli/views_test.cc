@@ -50,7 +50,20 @@ TEST_F(Views, EvaluateSpeaksForBothModels) {
               -4 * json.at("reverse_kl").at("standard_error").get<double>());
     EXPECT_GT(json.at("effective_sample_size").get<double>(), 0);
     EXPECT_LE(json.at("effective_sample_size").get<double>(), 1);
+    EXPECT_EQ(json.contains("unseen_mass"), model == std::string("e"));
   }
+  const auto energy = good({"evaluate", "e", "t.csv", "--json"}).json();
+  EXPECT_LT(energy.at("unseen_mass").get<double>(), 1);
+  EXPECT_GE(energy.at("zeta_samples").get<int>(), 1000);
+  EXPECT_NEAR(energy.at("log_zeta_half").get<double>(), energy.at("log_zeta").get<double>(), 0.5);
+  EXPECT_THAT(good({"evaluate", "e", "t.csv"}).out,
+              AllOf(HasSubstr("energy model: log zeta"), HasSubstr("from half as many")));
+  // With conditions, at those of the table.
+  fit("t.csv", "c", {"--proxy", "energy", "--condition", "x"});
+  const auto given = good({"evaluate", "c", "t.csv", "--json"}).json();
+  EXPECT_EQ(given.at("zeta_conditions"), 100);
+  EXPECT_LE(given.at("log_zeta_lowest").get<double>(), given.at("log_zeta").get<double>());
+  EXPECT_GE(given.at("log_zeta_highest").get<double>(), given.at("log_zeta").get<double>());
   fit("t.csv", "l", {"--method", "mle"});
   EXPECT_THAT(good({"evaluate", "l", "t.csv"}).out,
               AllOf(HasSubstr("main"), Not(HasSubstr("KL("))));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "experiment/folder.h"
@@ -53,13 +54,20 @@ TEST(Plan, EveryExperimentOfThePaperReads) {
     for (const Job& job : make_jobs(plan, 1, std::nullopt)) {
       EXPECT_TRUE(jobs.insert(job.name()).second) << job.name() << " is there twice";
       if (job.baseline.empty()) {
-        EXPECT_EQ(job.options.train.iterations, plan.iterations);
+        const auto method =
+            std::find_if(plan.methods.begin(), plan.methods.end(), [&](const MethodSpec& spec) {
+              return spec.grid.empty() ? spec.name == job.method
+                                       : job.method.starts_with(spec.name + "-");
+            });
+        ASSERT_NE(method, plan.methods.end()) << job.name();
+        EXPECT_EQ(job.options.train.iterations,
+                  method->iterations > 0 ? method->iterations : plan.iterations);
         EXPECT_NO_THROW(job.options.train.validate());
       }
     }
   }
   EXPECT_THAT(names, ElementsAre("teaser", "uci", "gmm40-weights", "gmm40-wgan", "density", "sbi",
-                                 "compute-time", "open-points", "open-points-sbi"));
+                                 "compute-time"));
 }
 
 // The paper's numbers, so that a slip in a TOML file does not go unnoticed.
@@ -90,6 +98,29 @@ TEST(Plan, GridsSizesAndSeedsMakeJobs) {
   EXPECT_EQ(smoke[0].method, "weights-0.1-0.25");
   EXPECT_EQ(smoke[1].method, "weights-0.9-0.75");
   EXPECT_EQ(smoke[0].options.train.iterations, 20);
+}
+
+TEST(Plan, MethodsMayHaveDataAndALengthOfTheirOwn) {
+  std::string text = kSmall;
+  text += R"([[data]]
+source = "grid"
+rows = 100
+test_rows = 50
+[[method]]
+name = "long"
+data = ["grid"]
+iterations = 3000
+)";
+  int count = 0;
+  for (const Job& job : make_jobs(read_plan("small", text, "small.toml"), 0.5, 1)) {
+    if (job.method != "long") continue;
+    ++count;
+    EXPECT_EQ(job.data, "grid");
+    EXPECT_EQ(job.options.train.iterations, 1500);
+  }
+  EXPECT_EQ(count, 1);
+  text.replace(text.find("[\"grid\"]"), 8, "[\"gird\"]");
+  EXPECT_THAT(problem_of(text), HasSubstr("gird"));
 }
 
 TEST(Plan, MistakesNameFileAndLine) {

@@ -17,7 +17,7 @@ class SmallResults : public testing::ScratchTest {
   // Points at iterations 1, 2, ...; one processor second each, unless the run is told otherwise.
   void run(const std::string& data, const std::string& method, std::uint64_t seed,
            const Columns& columns, const Numbers& last = {}, const std::string& stop = "finished",
-           double seconds = 1) {
+           double seconds = 1, const Settings& settings = {{"seed", "0"}}) {
     RunResult result;
     result.experiment = "test";
     result.data = data;
@@ -25,7 +25,7 @@ class SmallResults : public testing::ScratchTest {
     result.label = method;
     result.seed = seed;
     result.stop = stop;
-    result.settings = {{"seed", "0"}};
+    result.settings = settings;
     result.last = last;
     for (std::size_t i = 0; i < columns.begin()->second.size(); ++i) {
       Numbers numbers;
@@ -55,11 +55,15 @@ class SmallResults : public testing::ScratchTest {
     [[nodiscard]] Finding finding(const std::string& words) const { return claim(words).finding; }
   };
 
-  // data and methods: TOML lines of the plan. With figures every panel is drawn.
+  // plan: TOML lines with data and methods.
+  [[nodiscard]] Results load(const std::string& plan) const {
+    return {read_plan("test", "iterations = 100\n" + plan, "test.toml"), 1, path("runs")};
+  }
+
+  // With figures every panel is drawn.
   [[nodiscard]] Told tell(void (*describe)(const Results&, Section&), const std::string& plan,
                           bool figures = false) const {
-    const Results results(read_plan("test", "iterations = 100\n" + plan, "test.toml"), 1,
-                          path("runs"));
+    const Results results = load(plan);
     EXPECT_THAT(results.problems(), ::testing::IsEmpty());
     report::Page page("test");
     std::function<void(const std::filesystem::path&)> on_figure;

@@ -92,6 +92,7 @@ TEST_F(Uci, ARunThatOnlyImprovesDoesNotOverfit) {
 
 TEST_F(Uci, DequantisedTablesStandBesideTheVerdict) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    overfit("wine", seed);
     overfit("heart", seed);
     likelihood("heart-dequantised", "mle", seed, {20, 15, 11, 10}, {20, 15, 11, 9});
   }
@@ -123,21 +124,50 @@ TEST_F(Uci, NoiseMustHelpOneTableAndHurtAnother) {
 TEST_F(Uci, ValidationChoosesAmongModelsAndABaselineHasNothingToChoose) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const double small = 0.01 * static_cast<double>(seed);
-    run("wine", "ours-validated", seed,
-        {{"main.test_nll", {20, 9}},
-         {"main.validation_nll", {20, 9}},
-         {"proxy.test_nll", {20, 7 + small}},
-         {"proxy.validation_nll", {20, 8}}});
-    run("wine", "mle-validated", seed,
-        {{"main.test_nll", {6, 5}}, {"main.validation_nll", {6, 7}}});
-    run("wine", "gaussian", seed, {{"main.test_nll", {30}}});
-    run("wine", "mixture", seed, {{"main.test_nll", {11}}, {"main.validation_nll", {11}}});
+    for (const char* data : {"wine", "heart"}) {
+      run(data, "ours-validated", seed,
+          {{"main.test_nll", {20, 9}},
+           {"main.validation_nll", {20, 9}},
+           {"proxy.test_nll", {20, 7 + small}},
+           {"proxy.validation_nll", {20, 8}}});
+      run(data, "mle-validated", seed,
+          {{"main.test_nll", {6, 5}}, {"main.validation_nll", {6, 7}}});
+      run(data, "gaussian", seed, {{"main.test_nll", {30}}});
+      run(data, "mixture", seed, {{"main.test_nll", {11}}, {"main.validation_nll", {11}}});
+    }
   }
   const Told told = tell(describe_uci, kUciPlan);
   EXPECT_EQ(told.finding("better than MLE that is stopped early"), Finding::fails);
   EXPECT_EQ(told.finding("better than a mixture"), Finding::holds);
   EXPECT_THAT(told.page, HasSubstr("| gaussian | by validation | 30.000 ± 0.000 (3) |"));
   EXPECT_THAT(told.page, HasSubstr("| wine | ours-validated | 3 x proxy |"));
+}
+
+TEST_F(Uci, AClaimHoldsOnEveryTableOrNotAtAll) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) overfit("wine", seed);
+  const Told told = tell(describe_uci, kUciPlan);
+  EXPECT_EQ(told.finding("MLE overfits:"), Finding::not_enough_runs);
+  EXPECT_THAT(told.claim("MLE overfits:").numbers,
+              HasSubstr("Holds on 1 of 2 data sets; too few runs on heart"));
+}
+
+// Of ours on one table; of MLE it would be no overfitting either.
+TEST_F(Uci, ADivergenceIsNeitherALowEndNorStable) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    overfit("wine", seed);
+    overfit("heart", seed);
+  }
+  const std::vector<double> falling = {20, 12, 10};
+  run("wine", "ours", 3, {{"main.test_nll", falling}, {"main.train_nll", falling}}, {}, "diverged");
+  run("heart", "mle", 3, {{"main.test_nll", falling}, {"main.train_nll", falling}}, {}, "diverged");
+  const Told told = tell(describe_uci, kUciPlan);
+  EXPECT_EQ(told.finding("Ours ends at a lower NLL"), Finding::in_part);
+  EXPECT_EQ(told.finding("Ours remains stable"), Finding::in_part);
+  EXPECT_EQ(told.finding("training NLL of all methods"), Finding::fails);
+  EXPECT_EQ(told.finding("MLE overfits:"), Finding::holds) << "with the other three seeds";
+  EXPECT_THAT(told.claim("Ours ends at a lower NLL").numbers, HasSubstr("1 of 4 seeds diverged"));
+  EXPECT_THAT(told.claim("Ours ends at a lower NLL").numbers,
+              HasSubstr("only the other diverged with 1 of 4 seeds"));
 }
 
 TEST_F(Uci, OneSeedDecidesNothing) {

@@ -72,6 +72,8 @@ std::vector<Case> cases() {
       // Wide enough that both tiles go through a layer together.
       residual_case("2Wide", {.features = 2, .hidden = 262, .blocks = 1}),
       film_case("Wide", {.features = 2, .context_features = 2, .hidden = 257, .blocks = 1}),
+      film_case("Bounded",
+                {.features = 2, .context_features = 2, .hidden = 12, .blocks = 2, .bounded = true}),
       film_case("1Layer", {.features = 2, .context_features = 2, .hidden = 12, .film_layers = 1}),
       film_case("2Layers", {.features = 3,
                             .context_features = 1,

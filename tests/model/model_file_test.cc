@@ -88,6 +88,35 @@ TEST_F(ModelFile, EnergiesKeepEveryBitAndTheirSpectralVectors) {
   const Matrix<float> y = Matrix<float>::Random(65, 2);
   EXPECT_EQ(film.log_unnormalized(y, x),
             std::get<FilmEnergy<float>>(f.model).log_unnormalized(y, x));
+
+  const FilmEnergy<float> bounded(
+      {.features = 2, .context_features = 3, .hidden = 8, .bounded = true, .confined = true});
+  save_model(bounded, path("b"));
+  const LoadedModel<float> b = load_model<float>(path("b"));
+  EXPECT_TRUE(std::get<FilmEnergy<float>>(b.model).options().bounded);
+  EXPECT_TRUE(std::get<FilmEnergy<float>>(b.model).options().confined);
+  EXPECT_EQ(bounded.log_unnormalized(y, x),
+            std::get<FilmEnergy<float>>(b.model).log_unnormalized(y, x));
+}
+
+// Files of earlier versions do not say whether a model is bounded or confined: none was.
+TEST_F(ModelFile, ReadsConditionalEnergiesOfEarlierVersions) {
+  const FilmEnergy<float> film({.features = 2, .context_features = 3, .hidden = 8});
+  save_model(film, path("f"));
+  storage::TensorFile file = storage::read_safetensors(path("f"));
+  for (auto& [key, text] : file.metadata) {
+    for (const std::string field : {"\"bounded\":false,", "\"confined\":false,"}) {
+      const std::size_t place = text.find(field);
+      if (place != std::string::npos) text.erase(place, field.size());
+    }
+  }
+  storage::write_safetensors(path("old"), file);
+  const LoadedModel<float> old = load_model<float>(path("old"));
+  const Matrix<float> x = Matrix<float>::Random(65, 2);
+  const Matrix<float> c = Matrix<float>::Random(65, 3);
+  EXPECT_FALSE(std::get<FilmEnergy<float>>(old.model).options().bounded);
+  EXPECT_EQ(film.log_unnormalized(x, c),
+            std::get<FilmEnergy<float>>(old.model).log_unnormalized(x, c));
 }
 
 TEST_F(ModelFile, FloatAndDoubleReadEachOther) {

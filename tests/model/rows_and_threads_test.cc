@@ -36,6 +36,8 @@ std::vector<ZooModel> zoo() {
       zoo_residual("30", {.features = 30, .hidden = 20}),
       zoo_residual("100", {.features = 100, .hidden = 20, .temperature = 0.2}),
       zoo_film("3", {.features = 3, .context_features = 2, .hidden = 12, .blocks = 2}),
+      zoo_film("2Bounded",
+               {.features = 2, .context_features = 2, .hidden = 12, .blocks = 2, .bounded = true}),
       zoo_film("2Wide", {.features = 2, .context_features = 1, .hidden = 256, .blocks = 1}),
   };
 }

@@ -78,15 +78,8 @@ class DualWeights : public ::testing::TestWithParam<Case> {
     if (proxy->normalized()) return Vector<double>::Zero(1);
     const Vector<double> w = proxy->log_unnormalized(samples.x, context) - samples.log_prob;
     const std::span<const double> weights(w.data(), static_cast<std::size_t>(w.size()));
-    // Of a condition's own zeta there is one sample; rows come in pairs with the same condition,
-    // so that each zeta has two.
-    if (conditional()) {
-      Vector<double> result(kRows);
-      const Vector<double> half = log_zeta_by_condition(weights, kRows / 2);
-      result << half, half;
-      return result;
-    }
-    return Vector<double>::Constant(1, importance_estimate(weights).log_zeta);
+    // Rows come in pairs with the same condition, so that each zeta has two samples.
+    return log_zeta_by_condition(weights, conditional() ? kRows / 2 : 1);
   }
 
   [[nodiscard]] double lagrangian_now() const {
@@ -96,8 +89,7 @@ class DualWeights : public ::testing::TestWithParam<Case> {
     const Vector<double> proxy_samples = proxy->log_unnormalized(samples.x, context);
     const BatchValues values{main_data, samples.log_prob, proxy_data, proxy_samples, zeta};
     const Terms levels = constraint_levels(divergences(values), settings());
-    return lagrangian(levels, std::exp(log_mean_zeta(zeta)), closed_form_slack(kMultipliers),
-                      kMultipliers, settings());
+    return lagrangian(levels, zeta, closed_form_slack(kMultipliers), kMultipliers, settings());
   }
 
   [[nodiscard]] bool conditional() const { return GetParam().proxy == Proxy::film; }
@@ -125,10 +117,10 @@ TEST_P(DualWeights, GiveTheProxyGradientOfTheLagrangian) {
   const auto weights = [&](Eigen::Index first, std::span<const double> f, std::span<double> out) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const Eigen::Index row = first + static_cast<Eigen::Index>(i);
-      out[i] = proxy->normalized() ? normalized_proxy_sample_weight(kMultipliers, settings(), kRows)
-                                   : proxy_sample_weight(samples.log_prob(row), f[i],
-                                                         zeta(zeta.size() == 1 ? 0 : row),
-                                                         kMultipliers, settings(), kRows);
+      out[i] = proxy->normalized()
+                   ? normalized_proxy_sample_weight(kMultipliers, settings(), kRows)
+                   : proxy_sample_weight(samples.log_prob(row), f[i], zeta(row % zeta.size()),
+                                         kMultipliers, settings(), kRows);
     }
   };
   proxy->add_scores(samples.x, context, WeightFunction<double>(weights), gradient);
@@ -161,6 +153,13 @@ INSTANTIATE_TEST_SUITE_P(
     All, DualWeights,
     ::testing::Values(Case{"Flow", Proxy::flow, {}}, Case{"Residual", Proxy::residual, {}},
                       Case{"Film", Proxy::film, {}},
+                      Case{
+                          "ResidualRaw", Proxy::residual, {.zeta_constraint = ZetaConstraint::raw}},
+                      Case{"FilmRaw", Proxy::film, {.zeta_constraint = ZetaConstraint::raw}},
+                      // Without noise on the bound log zeta is below or above it, in some
+                      // conditions by more than 1.
+                      Case{"ResidualPulled", Proxy::residual, {.zeta_slack = 0, .zeta_pull = 3}},
+                      Case{"FilmPulled", Proxy::film, {.zeta_slack = 0, .zeta_pull = 3}},
                       Case{"FlowScaled",
                            Proxy::flow,
                            {.level_scale = 0.3, .level_offset = -2, .reverse_scale = 4}},
@@ -178,6 +177,34 @@ TEST(ProxySampleWeight, StaysFiniteWhereZetaAndTheWeightAloneDoNot) {
   EXPECT_NEAR(proxy_sample_weight(-1e4, 1e4, 2e4, no_zeta, {}, 1), 2, 1e-9);
   EXPECT_NEAR(proxy_sample_weight(1e4, -1e4, -2e4, no_zeta, {}, 4), 0.5, 1e-9);
   EXPECT_NEAR(proxy_sample_weight(0, -1e4, 0, {1, 0.5, 2, 3, 4}, {}, 1), -0.5, 1e-12);
+}
+
+// With zeta from the same n samples a weight is at most n times the forces; raw zeta's grows with
+// it, up to what clipping can still handle.
+TEST(ProxySampleWeight, IsBoundedWithLogZetaInTheConstraints) {
+  const Multipliers m{1, 0.5, 2, 0, 3};
+  EXPECT_NEAR(proxy_sample_weight(0, 700, 700 - std::log(10.0), m, {}, 10), 5.5 - 0.05, 1e-9);
+  const DualSettings raw{.zeta_constraint = ZetaConstraint::raw};
+  EXPECT_GT(proxy_sample_weight(0, 30, 30, m, raw, 10), 1e12);
+  EXPECT_EQ(proxy_sample_weight(0, 1e4, 1e4, m, raw, 10), 1e13);
+  EXPECT_EQ(proxy_sample_weight(0, 1e4, 1e4, {1, 0.5, 2, 3, 0}, raw, 10), -1e13);
+  EXPECT_TRUE(std::isnan(proxy_sample_weight(0, NAN, 0, m, {}, 1)));
+}
+
+TEST(ZetaLevel, IsTheMeanOfLogZetaOrTheLogOfItsMean) {
+  Vector<double> log_zeta(3);
+  log_zeta << 0, std::log(2.0), std::log(4.0);
+  EXPECT_NEAR(zeta_level(log_zeta, {}), std::log(2.0), 1e-15);
+  EXPECT_NEAR(zeta_level(log_zeta, {.zeta_constraint = ZetaConstraint::raw}), std::log(7.0 / 3),
+              1e-15);
+  const Multipliers m;
+  const Multipliers in_log = multiplier_gradient({}, 0.7, m, {.zeta_slack = 0.5});
+  EXPECT_NEAR(in_log.zeta_lower, -0.7, 1e-15);
+  EXPECT_NEAR(in_log.zeta_upper, 0.7 - std::log(1.5), 1e-15);
+  const Multipliers raw =
+      multiplier_gradient({}, 0.7, m, {.zeta_slack = 0.5, .zeta_constraint = ZetaConstraint::raw});
+  EXPECT_NEAR(raw.zeta_lower, 1 - std::exp(0.7), 1e-15);
+  EXPECT_NEAR(raw.zeta_upper, std::exp(0.7) - 1.5, 1e-15);
 }
 
 TEST(MainSampleWeights, OfLeaveOneOutSumToZeroAndTakeOneRow) {
@@ -199,6 +226,24 @@ TEST(MainSampleWeights, OfLeaveOneOutSumToZeroAndTakeOneRow) {
   const Vector<double> single =
       main_sample_weights({one, one, one_f, one_f, log_zeta}, kMultipliers, settings);
   EXPECT_NEAR(single(0), kMultipliers.reverse * 2 * a(0), 1e-12);
+}
+
+// Three samples of each of two conditions: sample m of condition i is row 2 m + i.
+TEST(MainSampleWeights, OfLeaveOneOutStayWithinTheCondition) {
+  const Vector<double> log_p = normals(6, 1, 1);
+  const Vector<double> f = normals(6, 1, 2);
+  Vector<double> log_zeta(2);
+  log_zeta << 5, -7;
+  const DualSettings settings{.reverse_estimator = ReverseEstimator::leave_one_out};
+  const Vector<double> weights =
+      main_sample_weights({log_p, log_p, f, f, log_zeta}, kMultipliers, settings);
+  const Vector<double> a = log_p - f;
+  for (Eigen::Index i = 0; i < 2; ++i) {
+    EXPECT_NEAR(weights(i) + weights(2 + i) + weights(4 + i), 0, 1e-12);
+    // zeta is the same for all samples of the condition, so it has no part in the difference.
+    EXPECT_NEAR(weights(2 + i), kMultipliers.reverse * (a(2 + i) - (a(i) + a(4 + i)) / 2) / 6,
+                1e-12);
+  }
 }
 
 TEST(MainSampleWeights, TakeTheZetaOfEachRow) {

@@ -19,7 +19,7 @@ constexpr double kMultiplierStep = 1e-6;
 const DualSettings kSettings{.level_scale = 0.5, .level_offset = 1.5, .zeta_slack = 0.25};
 const Terms kLevels{1.3, -0.2, 4.0};
 const Multipliers kSomeMultipliers{0.7, 1.9, 3.2, 0.4, 0.9};
-constexpr double kZeta = 1.2;
+const Vector<double> kLogZeta = Vector<double>::Constant(1, std::log(1.2));
 
 // Members of a Terms, to perturb one at a time.
 const std::vector<double Terms::*> kTerms{&Terms::forward, &Terms::reverse, &Terms::proxy};
@@ -28,7 +28,7 @@ const std::vector<double Multipliers::*> kAll{&Multipliers::forward, &Multiplier
                                               &Multipliers::zeta_upper};
 
 double at_closed_form(const Multipliers& m) {
-  return lagrangian(kLevels, kZeta, closed_form_slack(m), m, kSettings);
+  return lagrangian(kLevels, kLogZeta, closed_form_slack(m), m, kSettings);
 }
 
 TEST(SettledMultiplier, HasTheValuesOfTheTable) {
@@ -90,15 +90,15 @@ TEST(SettledMultiplier, TakesEnormousLevelsAndPassesNanOn) {
 
 TEST(ClosedFormSlack, IsTheMinimumOfTheLagrangian) {
   const Slack best = closed_form_slack(kSomeMultipliers);
-  const double least = lagrangian(kLevels, kZeta, best, kSomeMultipliers, kSettings);
+  const double least = lagrangian(kLevels, kLogZeta, best, kSomeMultipliers, kSettings);
   for (const auto term : kTerms) {
     for (const double change : {-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0}) {
       Slack other = best;
       other.epsilon.*term += change;
-      EXPECT_GT(lagrangian(kLevels, kZeta, other, kSomeMultipliers, kSettings), least) << change;
+      EXPECT_GT(lagrangian(kLevels, kLogZeta, other, kSomeMultipliers, kSettings), least) << change;
       other = best;
       other.delta.*term += change;
-      EXPECT_GT(lagrangian(kLevels, kZeta, other, kSomeMultipliers, kSettings), least) << change;
+      EXPECT_GT(lagrangian(kLevels, kLogZeta, other, kSomeMultipliers, kSettings), least) << change;
     }
   }
 }
@@ -117,7 +117,8 @@ TEST(ClosedFormSlack, CountsAMultiplierAsAtLeastTheFloorInsideDelta) {
 
 // At the minimum over the slack the derivative of the Lagrangian is that with the slack held.
 TEST(MultiplierGradient, IsTheDerivativeOfTheLagrangianAtTheClosedFormSlack) {
-  const Multipliers gradient = multiplier_gradient(kLevels, kZeta, kSomeMultipliers, kSettings);
+  const Multipliers gradient =
+      multiplier_gradient(kLevels, kLogZeta(0), kSomeMultipliers, kSettings);
   for (const auto member : kAll) {
     Multipliers up = kSomeMultipliers;
     Multipliers down = kSomeMultipliers;
@@ -129,13 +130,14 @@ TEST(MultiplierGradient, IsTheDerivativeOfTheLagrangianAtTheClosedFormSlack) {
 }
 
 TEST(MultiplierGradient, ContainsTheResidual) {
-  const Multipliers gradient = multiplier_gradient(kLevels, kZeta, kSomeMultipliers, kSettings);
+  const Multipliers gradient =
+      multiplier_gradient(kLevels, kLogZeta(0), kSomeMultipliers, kSettings);
   const Terms residual = multiplier_residual(kLevels, kSomeMultipliers);
   EXPECT_EQ(gradient.forward, residual.forward);
   EXPECT_EQ(gradient.reverse, residual.reverse);
   EXPECT_EQ(gradient.proxy, residual.proxy);
-  EXPECT_DOUBLE_EQ(gradient.zeta_lower, 1 - kZeta);
-  EXPECT_DOUBLE_EQ(gradient.zeta_upper, kZeta - 1 - kSettings.zeta_slack);
+  EXPECT_DOUBLE_EQ(gradient.zeta_lower, -kLogZeta(0));
+  EXPECT_DOUBLE_EQ(gradient.zeta_upper, kLogZeta(0) - std::log1p(kSettings.zeta_slack));
 }
 
 TEST(MultiplierResidual, IsZeroWhereAllConstraintsRest) {

@@ -36,8 +36,8 @@ FitOptions other_options() {
   options.seed = 18446744073709551615U;
   options.train.method = Method::mle_entropy;
   options.train.learning_rate.main = 1.0 / 3;
-  options.train.zeta.share_samples = true;
-  options.train.zeta.normalize_weights = true;
+  options.train.zeta.estimator = ZetaEstimator::pooled;
+  options.train.dual.zeta_pull = 0.5;
   options.flow.hidden = {3};
   options.flow.order = FeatureOrder::random;
   options.flow.start = FlowStart::unconditional;

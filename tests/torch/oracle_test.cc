@@ -198,11 +198,12 @@ TEST_P(ResidualOracle, ValuesAndGradients) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ResidualOracle,
-    ::testing::Values(ResidualEnergyOptions{.features = 1, .hidden = 16, .blocks = 1},
-                      ResidualEnergyOptions{.features = 2, .hidden = 128},
-                      ResidualEnergyOptions{
-                          .features = 5, .hidden = 33, .blocks = 3, .temperature = 0.25},
-                      ResidualEnergyOptions{.features = 30, .hidden = 40, .temperature = 2}));
+    ::testing::Values(
+        ResidualEnergyOptions{.features = 1, .hidden = 16, .blocks = 1},
+        ResidualEnergyOptions{.features = 2, .hidden = 128},
+        ResidualEnergyOptions{.features = 5, .hidden = 33, .blocks = 3, .temperature = 0.25},
+        ResidualEnergyOptions{.features = 30, .hidden = 40, .temperature = 2},
+        ResidualEnergyOptions{.features = 3, .hidden = 24, .confined = true, .temperature = 2}));
 
 class FilmOracle : public ::testing::TestWithParam<FilmEnergyOptions> {};
 
@@ -220,7 +221,16 @@ INSTANTIATE_TEST_SUITE_P(
                           .blocks = 2,
                           .film_layers = 3,
                           .temperature = 0.5},
-        FilmEnergyOptions{.features = 30, .context_features = 4, .hidden = 24, .blocks = 2}));
+        FilmEnergyOptions{.features = 30, .context_features = 4, .hidden = 24, .blocks = 2},
+        FilmEnergyOptions{.features = 2, .context_features = 2, .hidden = 32, .bounded = true},
+        FilmEnergyOptions{.features = 3,
+                          .context_features = 1,
+                          .hidden = 21,
+                          .blocks = 2,
+                          .film_layers = 1,
+                          .bounded = true,
+                          .confined = true,
+                          .temperature = 0.5}));
 
 }  // namespace
 }  // namespace jeffreys

@@ -167,7 +167,7 @@ TEST_F(Checkpoint, AllowsLimitsToDiffer) {
 }
 
 TEST_F(Checkpoint, OfAnotherVersionIsRefused) {
-  EXPECT_THAT(problem_after([](TensorFile& f) { f.metadata["jeffreys.checkpoint_version"] = "2"; }),
+  EXPECT_THAT(problem_after([](TensorFile& f) { f.metadata["jeffreys.checkpoint_version"] = "3"; }),
               HasSubstr("version"));
   EXPECT_THAT(problem_after([](TensorFile& f) { f.metadata.clear(); }), HasSubstr("version"));
 }

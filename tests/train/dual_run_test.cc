@@ -1,4 +1,5 @@
 // What a dual run does about zeta, and what its records hold.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,10 +8,11 @@
 #include <vector>
 
 #include "jeffreys/objective/importance.h"
+#include "jeffreys/random_purpose.h"
 #include "jeffreys/train/trainer.h"
 #include "support/gaussian_models.h"
 #include "support/model_helpers.h"
-#include "train/random_purpose.h"
+#include "train/training_run.h"
 #include "train/warm_start.h"
 
 namespace jeffreys {
@@ -21,6 +23,7 @@ using testing::GaussianEnergy;
 
 constexpr Eigen::Index kRows = 50;
 constexpr std::uint64_t kSeed = 5;
+constexpr ZetaOptions kSeparate{.estimator = ZetaEstimator::separate, .samples = 80};
 
 TrainingData<double> rows() { return {testing::normals(kRows, 1, 1), {}, {}, {}}; }
 
@@ -29,7 +32,7 @@ TrainOptions options_of(std::int64_t iterations) {
           .seed = kSeed,
           .learning_rate = {.main = 0.02, .proxy = 0.02, .multipliers = 0.01},
           .multipliers = {0.5, 0.5, 0.5, 0, 0},
-          .zeta = {.samples = 80}};
+          .zeta = {.estimator = ZetaEstimator::separate, .samples = 80}};
 }
 
 std::vector<double> log_zetas(const ZetaOptions& zeta, int steps) {
@@ -44,12 +47,13 @@ std::vector<double> log_zetas(const ZetaOptions& zeta, int steps) {
 }
 
 TEST(Zeta, IsEstimatedAnewInEveryStep) {
-  const std::vector<double> found = log_zetas({.samples = 80}, 11);
+  const std::vector<double> found = log_zetas(kSeparate, 11);
   EXPECT_EQ(std::set<double>(found.begin(), found.end()).size(), 11U);
 }
 
 TEST(Zeta, IsKeptBetweenRefreshes) {
-  const std::vector<double> found = log_zetas({.samples = 80, .refresh = 5}, 11);
+  const std::vector<double> found =
+      log_zetas({.estimator = ZetaEstimator::separate, .samples = 80, .refresh = 5}, 11);
   EXPECT_EQ(std::set<double>(found.begin(), found.end()).size(), 3U);
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], found[i / 5 * 5]) << i;
 }
@@ -65,30 +69,34 @@ TEST(Zeta, OfAKeptEstimateIsSaidToBeUnmeasured) {
 }
 
 // The first step's log zeta, from the samples that it should come from.
-TEST(Zeta, ComesFromItsOwnSamplesOrFromThoseOfTheReverseTerm) {
+TEST(Zeta, ComesFromItsOwnSamplesOrFromThoseOfTheReverseTermOrBoth) {
   const GaussianDensity main(0, 1);
   const GaussianEnergy proxy(0.5, 1.5, -1);
-  const auto expected = [&](Eigen::Index count, std::uint16_t purpose) {
+  const auto weights = [&](Eigen::Index count, std::uint16_t purpose) {
     const Samples<double> y = main.sample(count, {kSeed, purpose, 1});
-    const Vector<double> w = proxy.log_unnormalized(y.x, Matrix<double>()) - y.log_prob;
+    return Vector<double>(proxy.log_unnormalized(y.x, Matrix<double>()) - y.log_prob);
+  };
+  const auto log_zeta = [](const Vector<double>& w) {
     return importance_estimate({w.data(), static_cast<std::size_t>(w.size())}).log_zeta;
   };
-  EXPECT_EQ(log_zetas({.samples = 80}, 1)[0], expected(80, kZetaSamples));
-  EXPECT_EQ(log_zetas({.samples = 80, .share_samples = true}, 1)[0],
-            expected(kRows, kReverseSamples));
+  const Vector<double> own = weights(80, kZetaSamples);
+  const Vector<double> reverse = weights(kRows, kReverseSamples);
+  EXPECT_EQ(log_zetas(kSeparate, 1)[0], log_zeta(own));
+  EXPECT_EQ(log_zetas({.estimator = ZetaEstimator::shared}, 1)[0], log_zeta(reverse));
+  Vector<double> both(own.size() + reverse.size());
+  both << reverse, own;
+  EXPECT_EQ(log_zetas({.estimator = ZetaEstimator::pooled, .samples = 80}, 1)[0], log_zeta(both));
 }
 
-// With shared samples, or with weights of mean 1, the gradient with respect to the offset is
-// (upper - lower) zeta, whatever the samples: all else cancels.
-class ZetaOffset : public ::testing::TestWithParam<ZetaOptions> {};
-
-TEST_P(ZetaOffset, IsLeftToTheConstraints) {
+// With shared samples the gradient with respect to the offset is that of the constraints, whatever
+// the samples: all else cancels.
+TEST(Zeta, OffsetIsLeftToTheConstraintsWhereSamplesAreShared) {
   GaussianDensity main(0, 1);
   GaussianEnergy proxy(0.5, 1.5, -1);
   TrainOptions options = options_of(1);
   options.method = Method::weighted;
   options.optimizer.weight_decay = 0;
-  options.zeta = GetParam();
+  options.zeta.estimator = ZetaEstimator::shared;
   options.multipliers = {0.5, 0.7, 0, 0, 0};
   const double before = proxy.parameter(2);
   Trainer<double> trainer(main, &proxy, rows(), options);
@@ -100,35 +108,106 @@ TEST_P(ZetaOffset, IsLeftToTheConstraints) {
   EXPECT_NEAR(proxy.parameter(2), before - 0.02, 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, ZetaOffset,
-                         ::testing::Values(ZetaOptions{.share_samples = true},
-                                           ZetaOptions{.samples = 20, .normalize_weights = true}));
+// Means over many batches of what the weights of log zeta's gradient add up to, with the weights'
+// deviation 2 in their logarithm: 1 with exact zeta. From two separate samples it is far above.
+TEST(Zeta, WeightsHaveMeanOneButWithSeparateSamples) {
+  const auto mean_weight = [](ZetaEstimator estimator) {
+    GaussianDensity main(0, 1);
+    GaussianEnergy proxy(0.9, 0.8, 0);
+    TrainOptions options = options_of(1);
+    options.method = Method::weighted;
+    options.optimizer.weight_decay = 0;
+    options.zeta = {.estimator = estimator, .samples = 2};
+    options.multipliers = {0, 0, 1, 0, 0};
+    double sum = 0;
+    constexpr int kSeeds = 4000;
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      options.seed = static_cast<std::uint64_t>(seed);
+      TrainingRun<double> run(main, &proxy, {Matrix<double>::Zero(2, 1), {}, {}, {}}, options);
+      run.step();
+      // The gradient of the offset: -1 from the data rows, plus the weights of the samples.
+      sum += (run.proxy_gradient()[2] + 1) / kSeeds;
+      proxy = GaussianEnergy(0.9, 0.8, 0);
+      main = GaussianDensity(0, 1);
+    }
+    return sum;
+  };
+  EXPECT_NEAR(mean_weight(ZetaEstimator::shared), 1, 1e-9);
+  // Weights of four samples lie between 0 and 2 on average over two of them: deviation below 0.5,
+  // so the error of the mean is below 0.008.
+  EXPECT_NEAR(mean_weight(ZetaEstimator::pooled), 1, 0.03);
+  EXPECT_GT(mean_weight(ZetaEstimator::separate), 1.2);
+}
 
 // Conditions with very different zeta: the weights' unevenness is that inside the conditions.
-TEST(Zeta, OfConditionsIsEstimatedForEachOne) {
+class ConditionalZeta : public ::testing::TestWithParam<ZetaEstimator> {};
+
+TEST_P(ConditionalZeta, IsEstimatedForEachCondition) {
   constexpr Eigen::Index kEach = 7;
+  const bool shared = GetParam() == ZetaEstimator::shared;
   const Matrix<double> context = 3 * testing::normals(kRows, 2, 2);
   SplineFlow<double> main({.features = 1, .context_features = 2, .hidden = {6}});
   FilmEnergy<double> proxy({.features = 1, .context_features = 2, .hidden = 6, .blocks = 1});
-  testing::add_parameter_noise<double>(proxy, 0.5, 3);
+  testing::add_parameter_noise<double>(proxy, 0.4, 3);
   FilmEnergy<double> twin = proxy;
   twin.advance_state();
   const Matrix<double> repeated = context.replicate(kEach, 1);
-  const Samples<double> y = main.sample(repeated.rows(), repeated, {kSeed, kZetaSamples, 1});
-  Vector<double> w = twin.log_unnormalized(y.x, repeated) - y.log_prob;
+  const Samples<double> y =
+      main.sample(repeated.rows(), repeated, {kSeed, shared ? kReverseSamples : kZetaSamples, 1});
+  const Vector<double> w = twin.log_unnormalized(y.x, repeated) - y.log_prob;
   const auto all = static_cast<std::size_t>(w.size());
   const double uneven = importance_estimate({w.data(), all}).effective_sample_size;
   const Vector<double> log_zeta = log_zeta_by_condition({w.data(), all}, kRows);
-  w -= log_zeta.replicate(kEach, 1);
 
   TrainOptions options = options_of(1);
+  options.zeta.estimator = GetParam();
   options.zeta.samples_per_condition = kEach;
   const StepRecord record =
       Trainer<double>(main, &proxy, {rows().x, context, {}, {}}, options).step();
-  EXPECT_NEAR(record.log_zeta, log_mean_zeta(log_zeta), 1e-12);
+  EXPECT_NEAR(record.log_zeta, log_zeta.mean(), 1e-12);
+  EXPECT_NEAR(record.log_zeta_lowest, log_zeta.minCoeff(), 1e-12);
+  EXPECT_NEAR(record.log_zeta_highest, log_zeta.maxCoeff(), 1e-12);
   EXPECT_NEAR(record.effective_sample_size,
-              importance_estimate({w.data(), all}).effective_sample_size, 1e-12);
+              importance_within_conditions({w.data(), all}, kRows).effective_sample_size, 1e-12);
   EXPECT_GT(record.effective_sample_size, uneven + 0.02);
+  EXPECT_TRUE(std::isnan(record.pareto_k));
+}
+
+INSTANTIATE_TEST_SUITE_P(Estimators, ConditionalZeta,
+                         ::testing::Values(ZetaEstimator::shared, ZetaEstimator::separate));
+
+TEST(Zeta, EstimatorsThatDoNotFitTheModelAreRefused) {
+  const auto problem = [](const ZetaOptions& zeta, Eigen::Index conditions) -> std::string {
+    TrainOptions options = options_of(1);
+    options.zeta = zeta;
+    try {
+      if (conditions > 0) {
+        SplineFlow<double> main({.features = 1, .context_features = conditions, .hidden = {4}});
+        FilmEnergy<double> proxy(
+            {.features = 1, .context_features = conditions, .hidden = 4, .blocks = 1});
+        Trainer<double>(main, &proxy, {rows().x, testing::normals(kRows, 1, 2), {}, {}}, options);
+      } else {
+        GaussianDensity main(0, 1);
+        GaussianEnergy proxy(0.5, 1.5, -1);
+        Trainer<double>(main, &proxy, rows(), options);
+      }
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(problem({}, 1), "");
+  EXPECT_EQ(problem({.estimator = ZetaEstimator::pooled, .samples_per_condition = 1}, 1), "");
+  EXPECT_THAT(problem({.samples_per_condition = 1}, 1),
+              ::testing::AllOf(::testing::HasSubstr("zeta.samples_per_condition"),
+                               ::testing::HasSubstr("at least 2"),
+                               ::testing::HasSubstr("zeta.estimator = shared")));
+  EXPECT_THAT(problem({.estimator = ZetaEstimator::separate, .refresh = 2}, 1),
+              ::testing::HasSubstr("zeta.refresh: expected 1 for a conditional model"));
+  EXPECT_THAT(problem({.refresh = 2}, 0),
+              ::testing::HasSubstr("zeta.refresh: expected 1 unless zeta has samples of its own"));
+  EXPECT_THAT(problem({.estimator = ZetaEstimator::pooled, .refresh = 2}, 0),
+              ::testing::HasSubstr("zeta.estimator = separate"));
 }
 
 double difference_after(std::int64_t steps, GaussianEnergy& proxy) {
@@ -235,7 +314,7 @@ TEST(Records, VisitEveryFieldUnderItsOwnName) {
     ++fields;
   });
   EXPECT_EQ(names.size(), static_cast<std::size_t>(fields));
-  EXPECT_EQ(fields, 32);
+  EXPECT_EQ(fields, 34);
 }
 
 }  // namespace

@@ -148,8 +148,8 @@ TEST(GoldenSteps, DualWithFlowProxy) {
 TrainOptions energy_options() {
   return {.learning_rate = {.main = 1e-3, .proxy = 1e-4, .multipliers = 1e-3, .zeta = 1e-3},
           .optimizer = {.weight_decay = 1e-2, .clip_norm = 5},
-          .dual = {.zeta_slack = 0.01},
-          .zeta = {.samples = 48}};
+          .dual = {.zeta_slack = 0.01, .zeta_constraint = ZetaConstraint::raw},
+          .zeta = {.estimator = ZetaEstimator::separate, .samples = 48}};
 }
 
 TEST(GoldenSteps, DualWithEnergyProxy) {

@@ -49,6 +49,7 @@ inline Scenario energy_scenario() {
   Scenario result{"Energy", ProxyKind::energy, small_options(Method::dual)};
   result.options.averaging = 0.9;
   result.options.batch_size = 32;
+  result.options.zeta.estimator = ZetaEstimator::separate;
   result.options.zeta.refresh = 5;
   result.options.warm_start = 5;
   result.options.schedule = {.kind = Schedule::cosine, .warm_up = 5};

@@ -28,6 +28,10 @@ template <typename T>
 using WeightFunction =
     std::function<void(Eigen::Index first_row, std::span<const T> values, std::span<T> weights)>;
 
+// Writes the weights of all rows from the values of all rows.
+template <typename T>
+using BatchWeightFunction = std::function<void(const Vector<T>& values, Vector<T>& weights)>;
+
 template <typename T>
 struct InputGradient {
   Vector<T> values;   // [rows]
@@ -82,6 +86,12 @@ class UnnormalizedDensity {
   // The same with weights that depend on the values.
   virtual Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
                                const WeightFunction<T>& weights, std::span<T> gradient) const = 0;
+
+  // The same with weights that depend on the values of all rows. A model that keeps its activations
+  // until the weights are known saves a second evaluation.
+  virtual Vector<T> add_scores_of_batch(const MatrixView<T>& x, const MatrixView<T>& context,
+                                        const BatchWeightFunction<T>& weights,
+                                        std::span<T> gradient) const;
 
   [[nodiscard]] virtual InputGradient<T> input_gradient(
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),

@@ -52,6 +52,10 @@ class EnergyModel : public UnnormalizedDensity<T> {
   using UnnormalizedDensity<T>::add_scores;
   Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
                        const WeightFunction<T>& weights, std::span<T> gradient) const override;
+  // Evaluates once, where there is no context and the activations are not too many to keep.
+  Vector<T> add_scores_of_batch(const MatrixView<T>& x, const MatrixView<T>& context,
+                                const BatchWeightFunction<T>& weights,
+                                std::span<T> gradient) const override;
 
   [[nodiscard]] InputGradient<T> input_gradient(
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
@@ -59,6 +63,7 @@ class EnergyModel : public UnnormalizedDensity<T> {
 
  protected:
   class Impl;
+  class GradientGroups;
   explicit EnergyModel(std::unique_ptr<Impl> impl);
   EnergyModel(const EnergyModel& other);
   EnergyModel& operator=(const EnergyModel& other);
@@ -69,10 +74,17 @@ class EnergyModel : public UnnormalizedDensity<T> {
   std::unique_ptr<Impl> impl_;
 };
 
+// Differs from the paper: a confined energy model adds to f / T the logarithm of a fixed density,
+//   -1/2 sum_j max(|x_j| - 5, 0)^2,
+// flat where standardised data are (and where a spline flow acts) and normal beyond. Without it
+// nothing makes exp(f) integrable, and its mass far from all data may be any, even infinite.
+inline constexpr double kConfinement = 5;
+
 struct ResidualEnergyOptions {
   Eigen::Index features = 0;
   Eigen::Index hidden = 128;
   Eigen::Index blocks = 2;
+  bool confined = false;
   double temperature = 1.0;
   std::uint64_t seed = 0;  // of the initial weights
 
@@ -98,6 +110,10 @@ struct FilmEnergyOptions {
   Eigen::Index hidden = 128;
   Eigen::Index blocks = 3;
   Eigen::Index film_layers = 2;
+  // Spectral normalisation in all layers of the FiLM parts and LayerNorm inside the blocks. In the
+  // paper's form (false) nothing bounds how far f grows.
+  bool bounded = false;
+  bool confined = false;
   double temperature = 1.0;
   std::uint64_t seed = 0;
 

@@ -3,8 +3,8 @@
 // row's score counts in its gradient.
 //
 // x: data rows, y: samples of the main model. log p = main model, f = proxy model (already divided
-// by the temperature). log_zeta has one entry for each row, or one for all; for a normalised proxy
-// it is 0. All means are over the rows.
+// by the temperature). log_zeta has one entry for each condition: sample i belongs to condition
+// i mod their number, and without conditions there is one for all. For a normalised proxy it is 0.
 #pragma once
 
 #include "jeffreys/matrix.h"
@@ -15,7 +15,19 @@ namespace jeffreys {
 // How the gradient of the reverse term with respect to the main model is estimated.
 enum class ReverseEstimator {
   score_function,  // the paper's: weight log p - f + log zeta
-  leave_one_out    // less the mean weight of the other samples: same expectation, less variance
+  // Less the mean weight of the other samples of the same condition, or of all other samples where
+  // a condition has only one: the same expectation, less variance.
+  leave_one_out
+};
+
+// What the two normalisation constraints bound.
+enum class ZetaConstraint {
+  // Differs from the paper: -log zeta <= 0 and log zeta - log(1 + slack) <= 0. The force on the
+  // proxy is then bounded wherever zeta is. With conditions log zeta is its mean over them.
+  log,
+  // As the paper writes it: 1 - zeta <= 0 and zeta - 1 - slack <= 0. The force grows with zeta
+  // above one, and vanishes with it below. With conditions zeta is its mean over them.
+  raw
 };
 
 struct DualSettings {
@@ -26,6 +38,11 @@ struct DualSettings {
   // T of "Training in high dimensions": the reverse level is reverse_scale * KL.
   double reverse_scale = 1;
   double zeta_slack = 0.1;  // epsilon_zeta
+  ZetaConstraint zeta_constraint = ZetaConstraint::log;
+  // An augmented term, rho of "rho / 2 times the square of how far log zeta is outside of its
+  // bounds" (linear from a distance of 1 on), for every condition by itself. 0: the multipliers
+  // alone hold zeta. Differs from the paper, which has no such term.
+  double zeta_pull = 0;
   ReverseEstimator reverse_estimator = ReverseEstimator::score_function;
 
   // Throws std::invalid_argument naming the field, expected and actual value.
@@ -34,11 +51,11 @@ struct DualSettings {
 
 // Log densities of one batch.
 struct BatchValues {
-  VectorView<double> main_data;      // log p(x)
-  VectorView<double> main_samples;   // log p(y)
-  VectorView<double> proxy_data;     // f(x)
-  VectorView<double> proxy_samples;  // f(y)
-  VectorView<double> log_zeta;       // [rows] or [1]
+  VectorView<double> main_data;      // [rows]: log p(x)
+  VectorView<double> main_samples;   // [samples]: log p(y)
+  VectorView<double> proxy_data;     // [rows]: f(x)
+  VectorView<double> proxy_samples;  // [samples]: f(y)
+  VectorView<double> log_zeta;       // [conditions] or [1]
 };
 
 // The unscaled terms: NLL of the main model, KL(main || proxy), NLL of the proxy.
@@ -47,19 +64,22 @@ struct BatchValues {
 // What the constraints compare with their slack.
 [[nodiscard]] Terms constraint_levels(const Terms& divergences, const DualSettings& settings);
 
-// log of the mean zeta over the conditions: what the two normalisation constraints see.
-[[nodiscard]] double log_mean_zeta(const VectorView<double>& log_zeta);
+// What the two normalisation constraints see: the mean of log zeta over the conditions, or the
+// logarithm of the mean zeta where raw zeta is bounded.
+[[nodiscard]] double zeta_level(const VectorView<double>& log_zeta, const DualSettings& settings);
 
-[[nodiscard]] double lagrangian(const Terms& levels, double zeta, const Slack& slack,
-                                const Multipliers& multipliers, const DualSettings& settings);
+// log_zeta: by condition. The levels of the two constraints are those of zeta_level.
+[[nodiscard]] double lagrangian(const Terms& levels, const VectorView<double>& log_zeta,
+                                const Slack& slack, const Multipliers& multipliers,
+                                const DualSettings& settings);
 
 // The gradient of the Lagrangian with respect to all five multipliers at the closed-form slack
-// (eq:gradlagrange).
-[[nodiscard]] Multipliers multiplier_gradient(const Terms& levels, double zeta,
+// (eq:gradlagrange). level: zeta_level.
+[[nodiscard]] Multipliers multiplier_gradient(const Terms& levels, double zeta_level,
                                               const Multipliers& multipliers,
                                               const DualSettings& settings);
 
-// Weights of the scores of a batch of `rows` data rows and as many samples: the gradient of the
+// Weights of the scores of a batch of `rows` data rows, or as many samples: the gradient of the
 // Lagrangian is sum_i data_i grad log p(x_i) + sum_i samples_i grad log p(y_i).
 [[nodiscard]] double main_data_weight(const Multipliers& multipliers, const DualSettings& settings,
                                       Eigen::Index rows);
@@ -71,12 +91,14 @@ struct BatchValues {
                                                  const Multipliers& multipliers,
                                                  const DualSettings& settings);
 
-// eq:full_gradebm, for one sample. For a normalised proxy only the reverse term remains.
+// eq:full_gradebm, for one of `samples` samples; log_zeta is that of its condition. With log zeta
+// in the constraints the weight is bounded if zeta comes from the same samples. For a normalised
+// proxy only the reverse term remains.
 [[nodiscard]] double proxy_sample_weight(double log_p, double f, double log_zeta,
                                          const Multipliers& multipliers,
-                                         const DualSettings& settings, Eigen::Index rows);
+                                         const DualSettings& settings, Eigen::Index samples);
 [[nodiscard]] double normalized_proxy_sample_weight(const Multipliers& multipliers,
                                                     const DualSettings& settings,
-                                                    Eigen::Index rows);
+                                                    Eigen::Index samples);
 
 }  // namespace jeffreys

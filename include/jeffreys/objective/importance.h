@@ -28,4 +28,18 @@ struct ImportanceEstimate {
 [[nodiscard]] Vector<double> log_zeta_by_condition(std::span<const double> log_weights,
                                                    Eigen::Index conditions);
 
+// The same without most of the bias of few samples, which is downwards and flatters a proxy (the
+// jackknife: n log zeta - (n - 1) mean of log zeta without one of the samples). From one sample
+// there is nothing to correct.
+[[nodiscard]] Vector<double> jackknife_log_zeta(std::span<const double> log_weights,
+                                                Eigen::Index conditions);
+
+// How uneven the weights are inside the conditions; log_zeta is the mean over them. A condition's
+// mean weight comes from the same few samples, so that the plain effective sample size of n of them
+// could not fall below 1 / n, however far off the proxy is: here that share counts as 0 (the
+// products of two different weights, which know nothing of their mean, take the place of its
+// square). With one sample it is NaN, and so is Pareto k, which few samples do not tell.
+[[nodiscard]] ImportanceEstimate importance_within_conditions(std::span<const double> log_weights,
+                                                              Eigen::Index conditions);
+
 }  // namespace jeffreys

@@ -16,8 +16,8 @@ struct Multipliers {
   double forward = 0.01;
   double reverse = 0.01;
   double proxy = 0.01;
-  double zeta_lower = 0;  // of 1 - zeta <= 0
-  double zeta_upper = 0;  // of zeta - 1 - epsilon_zeta <= 0
+  double zeta_lower = 0;  // of the lower bound on zeta: see ZetaConstraint
+  double zeta_upper = 0;  // of the upper bound
 };
 
 // epsilon and delta of P-DYN: constraint t reads level_t <= epsilon_t - delta_t^2.

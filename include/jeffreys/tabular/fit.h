@@ -9,7 +9,6 @@
 
 #include "jeffreys/data/split.h"
 #include "jeffreys/evaluate/held_out.h"
-#include "jeffreys/objective/importance.h"
 #include "jeffreys/tabular/fit_options.h"
 #include "jeffreys/tabular/tabular_density.h"
 #include "jeffreys/train/trainer.h"
@@ -51,7 +50,7 @@ struct FitReport {
   ModelReport main;
   std::optional<ModelReport> proxy;
   ModelReport gaussian;
-  ImportanceEstimate importance;  // of an energy proxy under the main model's final samples
+  EnergyCheck energy;  // of an energy proxy, at held-out conditions where it has conditions
   From chosen = From::main;
   // Of several fits that were made one (jeffreys/sbi/committee_fit.h); each row was held out by so
   // many of them.

@@ -26,6 +26,8 @@ struct EnergySettings {
   Eigen::Index hidden = 128;
   Eigen::Index blocks = 2;
   Eigen::Index film_layers = 2;  // with conditions
+  bool bounded = true;           // with conditions: see FilmEnergyOptions
+  bool confined = true;          // see kConfinement
   double temperature = 1;
 };
 

@@ -12,7 +12,7 @@
 #include "jeffreys/data/schema.h"
 #include "jeffreys/data/table.h"
 #include "jeffreys/model/model_file.h"
-#include "jeffreys/objective/importance.h"
+#include "jeffreys/tabular/energy_check.h"
 #include "jeffreys/train/record.h"
 
 namespace jeffreys {
@@ -51,14 +51,17 @@ class TabularDensity {
   [[nodiscard]] From chosen() const { return chosen_; }
   void choose(From from);
 
-  // log zeta of an energy proxy without conditions; estimate_log_zeta draws so many samples of the
-  // main model, remembers what they say and tells how far to trust it. Nothing for other proxies.
+  // log zeta of an energy proxy without conditions; normalize() estimates it anew and remembers it.
   [[nodiscard]] double log_zeta() const { return log_zeta_; }
-  std::optional<ImportanceEstimate> estimate_log_zeta(Eigen::Index samples, std::uint64_t seed);
+  void normalize(std::uint64_t seed);
+  // How far an energy proxy can be trusted, by fresh samples: in all, or at some of these
+  // conditions [rows, context features] where it has any. Nothing for other proxies.
+  [[nodiscard]] EnergyCheck check_energy(const MatrixView<double>& conditions,
+                                         std::uint64_t seed) const;
 
   // Log density of a table's rows. Throws InputError for a table that the schema cannot read, and
   // std::invalid_argument if asked for a proxy that is not there. With conditions, an energy
-  // proxy's zeta is estimated for every row from 256 samples.
+  // proxy's zeta is estimated for every row from 1,024 samples.
   [[nodiscard]] TableLogProb log_prob(const Table& table, std::optional<From> from = {}) const;
   // The same for encoded rows, without the Jacobian of the schema.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x,

@@ -24,8 +24,8 @@ enum class Method {
 }
 
 enum class MultiplierOptimizer {
-  adamw,  // the paper's
-  sgd,
+  adamw,  // "optimizer step": the reading of the paper's Algorithm 3
+  sgd,    // plain ascent: its Algorithm 1
   exact,  // the three KL multipliers jump to where their constraint rests; zeta's follow AdamW
 };
 
@@ -51,12 +51,24 @@ struct OptimizerOptions {
   double clip_norm = 0;  // largest norm of a model's gradient; 0: no limit
 };
 
+// Which samples of the main model zeta comes from. The gradient of log zeta is carried by the
+// samples of the reverse KL in all of them.
+enum class ZetaEstimator {
+  // Those of the reverse KL themselves: weights of mean 1, and the proxy is evaluated once.
+  shared,
+  // Those of the reverse KL and M more: weights whose expected mean is 1.
+  pooled,
+  // M of their own, as the paper writes it. The mean of 1 / zeta is too large, the more the fewer
+  // they are, and by as much the gradient lowers f everywhere.
+  separate
+};
+
 struct ZetaOptions {
-  Eigen::Index samples = 1000;              // M
-  Eigen::Index samples_per_condition = 10;  // M of a conditional model
-  std::int64_t refresh = 1;                 // log zeta is kept for so many iterations
-  bool share_samples = false;               // one set of samples for the reverse KL and for zeta
-  bool normalize_weights = false;           // of zeta's gradient, so that their mean is 1
+  ZetaEstimator estimator = ZetaEstimator::shared;
+  Eigen::Index samples = 1000;  // M; a shared estimate has as many as the batch has rows
+  // M of each condition. Shared: the samples of the reverse KL for each row of the batch.
+  Eigen::Index samples_per_condition = 5;
+  std::int64_t refresh = 1;  // log zeta is kept for so many iterations; separate samples only
 };
 
 struct ValidationOptions {
@@ -65,7 +77,9 @@ struct ValidationOptions {
   // Stop earlier: after so many times the iterations that the best state took, but not before
   // 1,000 without improvement; 0: no.
   double relative_patience = 0;
-  Eigen::Index zeta_samples = 2000;  // for the NLL of an energy proxy
+  // For the NLL of an energy proxy: samples of the main model, and for each condition.
+  Eigen::Index zeta_samples = 2000;
+  Eigen::Index zeta_samples_per_condition = 64;
 
   // Iterations without improvement that end training if the best state is that of iteration `best`.
   [[nodiscard]] std::int64_t patience_after(std::int64_t best) const;

@@ -25,7 +25,9 @@ struct StepRecord {
   std::int64_t iteration = 0;                                   // from 1
   Terms divergences{kNotMeasured, kNotMeasured, kNotMeasured};  // NLL, KL(main || proxy), NLL proxy
   Terms levels{kNotMeasured, kNotMeasured, kNotMeasured};       // as the constraints see them
-  double log_zeta = 0;               // of the mean zeta where there are conditions
+  double log_zeta = 0;                    // what the constraints see: zeta_level()
+  double log_zeta_lowest = kNotMeasured;  // over the conditions of the batch
+  double log_zeta_highest = kNotMeasured;
   double effective_sample_size = 1;  // of the importance weights, as a share
   double pareto_k = kNotMeasured;    // of the importance weights; above 0.7: do not trust zeta
   Multipliers multipliers{};         // that weighed this step
@@ -34,7 +36,7 @@ struct StepRecord {
   double balance = kNotMeasured;  // w of the generalised Jeffreys divergence
   double main_gradient_norm = kNotMeasured;
   double proxy_gradient_norm = kNotMeasured;
-  bool skipped = false;  // something was not finite: nothing was updated
+  bool skipped = false;  // something was not finite: the models were not updated
   StepTimes times = {};
 };
 
@@ -47,7 +49,8 @@ struct Evaluation {
   double proxy_averaged = kNotMeasured;
 };
 
-// Calls visit(name, value&) for each number of a record; `skipped` counts as 0 or 1.
+// Calls visit(name, value&) for each number of a record; `skipped` counts as 0 or 1. Files hold the
+// numbers in this order: new ones are added at the end.
 template <typename Record, typename Visit>
 void visit_step(Record& r, Visit&& visit) {
   visit("iteration", r.iteration);
@@ -82,6 +85,8 @@ void visit_step(Record& r, Visit&& visit) {
   visit("seconds_zeta", r.times.zeta);
   visit("seconds_scores", r.times.scores);
   visit("seconds_update", r.times.update);
+  visit("log_zeta_lowest", r.log_zeta_lowest);
+  visit("log_zeta_highest", r.log_zeta_highest);
 }
 
 template <typename Record, typename Visit>
