@@ -88,9 +88,11 @@ def energy_value(model: nn.Module, rows: int, features: int) -> Call:
     return call
 
 
-def dual_iteration(main: NSF, proxy: nn.Module, rows: int, features: int, zeta_samples: int) -> Call:
+def dual_iteration(
+    main: NSF, proxy: nn.Module, rows: int, features: int, zeta_samples: int, shared: bool = False
+) -> Call:
     """One training step of the dual method. zeta_samples: 0 keeps log zeta as it is, and a flow
-    proxy has none."""
+    proxy has none. shared: zeta comes from the samples of the reverse KL."""
     x = torch.randn(rows, features)
     energy = not isinstance(proxy, NSF)
     kl = torch.full((3,), 0.01, requires_grad=True)
@@ -107,13 +109,15 @@ def dual_iteration(main: NSF, proxy: nn.Module, rows: int, features: int, zeta_s
         nonlocal log_zeta
         with torch.no_grad():
             y = main().sample((rows,))
-            if zeta_samples:
+            if zeta_samples and not shared:
                 z, log_p = main().rsample_and_log_prob((zeta_samples,))
                 log_zeta = torch.logsumexp(value(z) - log_p, 0) - math.log(zeta_samples)
         both = torch.cat([x, y])
         log_p_x, log_p_y = main().log_prob(both).split(rows)
         f_x, f_y = value(both).split(rows)
         with torch.no_grad():
+            if shared:
+                log_zeta = torch.logsumexp(f_y - log_p_y, 0) - math.log(rows)
             forward, reverse, prx = kl
             ratio = log_p_y - f_y + log_zeta
             weight = -reverse
@@ -231,6 +235,7 @@ WORKS: dict[str, Callable[[], Call]] = {
     "energy128_value": lambda: energy_value(energy_128().eval(), 1000, 2),
     "energy1024_score_eval": lambda: energy_score(energy_1024().eval(), 256, 100),
     "dual2d_energy": lambda: dual_iteration(flow_2d(), energy_128(), 1000, 2, 1000),
+    "dual2d_energy_shared": lambda: dual_iteration(flow_2d(), energy_128(), 1000, 2, 1000, shared=True),
     "dual30d_flow": lambda: dual_iteration(flow_30d(), flow_30d(), 455, 30, 0),
     "dual100d_energy": lambda: dual_iteration(flow_100d(), energy_1024(), 128, 100, 0),
 }

@@ -101,14 +101,7 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
 FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, std::size_t outcomes,
                                      ProxyKind proxy) {
   FitOptions options = default_fit_options(rows, parameters, outcomes, proxy);
-  if (proxy == ProxyKind::energy) {
-    // Each condition of a batch has several samples: few conditions do.
-    options.train.batch_size = small_batch(rows);
-    options.train.zeta.samples_per_condition = 3;
-    options.train.learning_rate.proxy = 1e-3;
-    options.energy.hidden = 64;
-    return options;
-  }
+  if (proxy == ProxyKind::energy) return options;
   // With several parameters long steps fit better, with few small batches too. And with two the
   // dual method was as near to exact posteriors as maximum likelihood, in four to five times the
   // time.

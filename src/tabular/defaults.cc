@@ -126,6 +126,22 @@ Eigen::Index small_batch(std::size_t rows) {
   return rows >= 5000 ? 250 : 100;
 }
 
+namespace {
+
+void choose_energy(std::size_t rows, bool few_columns, bool conditional, FitOptions& o) {
+  const bool all_rows = few_columns && !conditional;
+  o.train.batch_size = all_rows ? (rows > 2000 ? 1000 : 0) : small_batch(rows);
+  o.train.learning_rate = {
+      .main = 1e-3, .proxy = all_rows ? 3e-4 : 1e-3, .multipliers = 1e-3, .zeta = 1e-3};
+  o.train.dual.zeta_slack = 1;
+  if (!conditional) return;
+  o.energy.hidden = 64;
+  o.train.zeta.samples_per_condition = 3;
+  o.train.validation.every = 100;  // each takes many samples
+}
+
+}  // namespace
+
 FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size_t context_features,
                                ProxyKind proxy) {
   FitOptions o;
@@ -138,12 +154,7 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size
   o.train.iterations = few ? 15000 : 10000;
   o.train.batch_size = few ? (rows > 2000 ? 1000 : 0) : small_batch(rows);
   o.train.learning_rate = {.main = 2e-3, .proxy = 2e-3, .multipliers = 1e-2, .zeta = 1e-3};
-  if (proxy == ProxyKind::energy) {
-    o.train.batch_size = rows > 2000 ? 1000 : 0;
-    o.train.learning_rate = {.main = 1e-3, .proxy = 3e-4, .multipliers = 1e-3, .zeta = 1e-3};
-    o.train.dual.zeta_slack = 1;
-    if (context_features > 0) o.train.validation.every = 100;
-  }
+  if (proxy == ProxyKind::energy) choose_energy(rows, few, context_features > 0, o);
   o.train.averaging = 0.995;
   o.train.schedule.kind = Schedule::cosine;
   o.train.dual.reverse_estimator = ReverseEstimator::leave_one_out;

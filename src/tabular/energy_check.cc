@@ -16,7 +16,7 @@ constexpr double kLowSampleSize = 0.1;
 constexpr double kHighParetoK = 0.7;
 // Below this the rest of the mass does not change a verdict.
 constexpr double kMuchUnseen = 0.1;
-constexpr double kSomeUnseen = 0.02;
+constexpr double kSomeUnseen = 0.05;
 constexpr double kLargeDifference = 0.05;
 constexpr Eigen::Index kSamplesAtOnce = 1 << 16;
 
@@ -45,10 +45,11 @@ void normalize_part(const Density<T>& main, const UnnormalizedDensity<T>& proxy,
     Vector<double> fewer(half / 2 * 2);
     fewer << all.head(half / 2), all.segment(half, half / 2);
     const ImportanceEstimate estimate = importance_estimate(as_span(own));
-    result.log_zeta(first + i) = importance_estimate(as_span(all)).log_zeta;
+    const ImportanceEstimate mixture = importance_estimate(as_span(all));
+    result.log_zeta(first + i) = mixture.log_zeta;
     result.log_zeta_half(first + i) = importance_estimate(as_span(fewer)).log_zeta;
     result.effective_sample_size(first + i) = estimate.effective_sample_size;
-    result.pareto_k(first + i) = estimate.pareto_k;
+    result.pareto_k(first + i) = mixture.pareto_k;
     result.unseen(first + i) = 1 - std::exp(estimate.log_zeta - result.log_zeta(first + i));
   }
 }
@@ -95,8 +96,7 @@ std::vector<std::string> EnergyCheck::warnings() const {
   }
   if (unseen > kSomeUnseen) {
     list.push_back(fmt::format(
-        "{:.0f} % of the energy model's mass is where the main model has no samples: its own "
-        "samples, which come from those, miss it",
+        "{:.0f} % of the energy model's mass is where the main model has hardly any samples",
         100 * unseen));
   }
   if (!(std::abs(log_zeta - log_zeta_half) < kLargeDifference)) {

@@ -66,7 +66,7 @@ void TrainOptions::validate() const {
   at_least("validation.every", validation.every, 1);
   at_least("validation.patience", validation.patience, 0);
   not_negative("validation.relative_patience", validation.relative_patience);
-  at_least("validation.zeta_samples", validation.zeta_samples, 1);
+  at_least("validation.zeta_samples", validation.zeta_samples, 2);
   at_least("validation.zeta_samples_per_condition", validation.zeta_samples_per_condition, 2);
   not_negative("checkpoint.seconds", checkpoint.seconds);
   not_negative("time_limit", time_limit);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "jeffreys/model/defensive_samples.h"
 #include "jeffreys/objective/importance.h"
 #include "jeffreys/random_purpose.h"
 
@@ -13,12 +14,15 @@ namespace {
 // Averaged weights need their own spectral vectors; from those of the last step few iterations do.
 constexpr int kAveragedStateSteps = 5;
 
-// The mean of log zeta over the conditions.
+// The mean of log zeta over the conditions. Samples with wider tails count mass that the main
+// model's own do not see: without them the states that have most of it would look best.
 template <typename T>
-double log_zeta_of(const UnnormalizedDensity<T>& model, const Samples<T>& samples,
-                   const MatrixView<T>& context, Eigen::Index conditions) {
+double log_zeta_of(const UnnormalizedDensity<T>& model, const Density<T>& main,
+                   const MatrixView<T>& context, Eigen::Index samples, const RandomStream& stream) {
+  const Eigen::Index conditions = model.context_features() > 0 ? context.rows() : 1;
+  const DefensiveSamples<T> drawn = defensive_samples<T>(main, samples, context, stream);
   const Vector<double> log_weights =
-      (model.log_unnormalized(samples.x, context) - samples.log_prob).template cast<double>();
+      model.log_unnormalized(drawn.x, context).template cast<double>() - drawn.log_mixture;
   return jackknife_log_zeta({log_weights.data(), static_cast<std::size_t>(log_weights.size())},
                             conditions)
       .mean();
@@ -95,13 +99,11 @@ double Selection<T>::nll(const UnnormalizedDensity<T>& model, std::int64_t itera
   if (model.normalized()) return value;
 
   const RandomStream stream{seed_, kValidation, static_cast<std::uint64_t>(iteration)};
-  if (model.context_features() == 0) {
-    const Samples<T> samples = main_model_.sample(options_.zeta_samples, stream);
-    return value + log_zeta_of<T>(model, samples, Matrix<T>(), 1);
-  }
-  const Samples<T> samples =
-      main_model_.sample(options_.zeta_samples_per_condition * x_.rows(), context_, stream);
-  return value + log_zeta_of<T>(model, samples, context_, x_.rows());
+  const bool conditional = model.context_features() > 0;
+  const Eigen::Index samples =
+      conditional ? options_.zeta_samples_per_condition : options_.zeta_samples;
+  const Matrix<T> context = conditional ? context_ : Matrix<T>();
+  return value + log_zeta_of<T>(model, main_model_, context, samples / 2 * 2, stream);
 }
 
 template <typename T>

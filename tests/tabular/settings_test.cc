@@ -161,7 +161,32 @@ TEST(Defaults, TakeSmallBatchesForManyColumns) {
   EXPECT_EQ(batch(101, 5), 100);
   EXPECT_EQ(batch(5000, 5), 250);
   EXPECT_EQ(batch(20000, 5), 1000);
-  EXPECT_EQ(batch(1000, 5, ProxyKind::energy), 0);
+  EXPECT_EQ(batch(1000, 4, ProxyKind::energy), 0);
+  EXPECT_EQ(batch(2001, 4, ProxyKind::energy), 1000);
+  EXPECT_EQ(batch(1000, 5, ProxyKind::energy), 100);
+  EXPECT_EQ(default_fit_options(1000, 2, 2, ProxyKind::energy).train.batch_size, 100);
+}
+
+// What holds is the default; the paper's presets keep its formulas as written.
+TEST(Defaults, BoundLogZetaButInThePapersPresets) {
+  for (const auto& [features, context] :
+       {std::pair<std::size_t, std::size_t>{2, 0}, {12, 0}, {2, 3}}) {
+    FitOptions options = default_fit_options(500, features, context, ProxyKind::energy);
+    EXPECT_EQ(options.train.dual.zeta_constraint, ZetaConstraint::log);
+    EXPECT_EQ(options.train.zeta.estimator, ZetaEstimator::shared);
+    EXPECT_TRUE(options.energy.bounded);
+    EXPECT_TRUE(options.energy.confined);
+    for (const Preset& preset : presets()) {
+      if (!preset.name.starts_with("paper-")) continue;
+      FitOptions paper = options;
+      apply_preset(preset.name, paper);
+      EXPECT_EQ(paper.train.dual.zeta_constraint, ZetaConstraint::raw) << preset.name;
+      EXPECT_EQ(paper.train.zeta.estimator, ZetaEstimator::separate) << preset.name;
+      EXPECT_EQ(paper.train.zeta.samples_per_condition, 10) << preset.name;
+      EXPECT_FALSE(paper.energy.bounded) << preset.name;
+      EXPECT_FALSE(paper.energy.confined) << preset.name;
+    }
+  }
 }
 
 }  // namespace

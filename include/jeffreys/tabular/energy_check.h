@@ -16,7 +16,7 @@ struct EnergyNormalizer {
   Vector<double> log_zeta;
   Vector<double> log_zeta_half;          // from half as many samples: few flatter a proxy
   Vector<double> effective_sample_size;  // of the main model's samples alone, as a share
-  Vector<double> pareto_k;               // of their weights; above 0.7: do not trust them
+  Vector<double> pareto_k;               // of the weights of all; above 0.7: do not trust zeta
   Vector<double> unseen;                 // share of the mass that the main model's samples miss
 };
 
