@@ -164,7 +164,8 @@ TEST(Defaults, TakeSmallBatchesForManyColumns) {
   EXPECT_EQ(batch(1000, 4, ProxyKind::energy), 0);
   EXPECT_EQ(batch(2001, 4, ProxyKind::energy), 1000);
   EXPECT_EQ(batch(1000, 5, ProxyKind::energy), 100);
-  EXPECT_EQ(default_fit_options(1000, 2, 2, ProxyKind::energy).train.batch_size, 100);
+  EXPECT_EQ(default_fit_options(1000, 2, 2, ProxyKind::energy).train.batch_size, 128);
+  EXPECT_EQ(default_fit_options(110, 2, 2, ProxyKind::energy).train.batch_size, 100);
 }
 
 // What holds is the default; the paper's presets keep its formulas as written.
