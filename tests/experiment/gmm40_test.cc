@@ -31,12 +31,14 @@ class Gmm40 : public SmallResults {
 
 class Gmm40Weights : public Gmm40 {
  protected:
-  static constexpr const char* kLower = "lower Jeffreys divergence";
-  static constexpr const char* kZeta = "keep zeta";
+  static constexpr const char* kLower = "than any of 25 weight configurations (as written)";
+  static constexpr const char* kZeta = "unstable values (as written)";
 
   const std::string plan_ = kData + R"(
 [[method]]
 name = "ours"
+[[method]]
+name = "stable"
 [[method]]
 name = "weights"
 settings.method = "weighted"
@@ -135,6 +137,16 @@ TEST_F(Gmm40Weights, ADivergenceWithOneOfThreeSeedsIsNotDropped) {
   const Told told = tell(describe_gmm40_weights, plan_);
   EXPECT_EQ(told.finding(kLower), Finding::in_part) << "at its best it is lower";
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("(1 of 3 seeds diverged)"));
+}
+
+TEST_F(Gmm40Weights, TheStableFormHasClaimsOfItsOwn) {
+  ours(0.5, 0.6, 20);
+  run_with("stable", 0, curve(0.3, 0.35, 1), {{"multipliers.forward", "0.01"}});
+  weights(0.4, 0.5, 20);
+  const Told told = tell(describe_gmm40_weights, plan_, true);
+  EXPECT_EQ(told.finding(kLower), Finding::fails);
+  EXPECT_EQ(told.finding("25 weight configurations (in the stable form)"), Finding::holds);
+  EXPECT_EQ(told.finding("unstable values (in the stable form)"), Finding::holds);
 }
 
 class Gmm40Wgan : public Gmm40 {
