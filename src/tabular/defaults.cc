@@ -136,7 +136,8 @@ void choose_energy(std::size_t rows, bool few_columns, bool conditional, FitOpti
   o.train.dual.zeta_slack = 1;
   if (!conditional) return;
   o.energy.hidden = 64;
-  // Kernels work on 64 rows at a time, of one sample of each condition: 128 take no longer than 100.
+  // Kernels work on 64 rows at a time, of one sample of each condition: 128 take no longer than
+  // 100.
   if (o.train.batch_size == 100 && rows >= 128) o.train.batch_size = 128;
   o.train.zeta.samples_per_condition = 3;
   o.train.validation.every = 100;  // each takes many samples
