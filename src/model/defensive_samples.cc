@@ -10,6 +10,7 @@
 #include "model/wide_noise.h"
 
 namespace jeffreys {
+
 template <typename T>
 DefensiveSamples<T> defensive_samples(const Density<T>& density, Eigen::Index each,
                                       const MatrixView<T>& context, const RandomStream& stream) {

@@ -159,7 +159,7 @@ Vector<T> EnergyModel<T>::add_scores_of_batch(const MatrixView<T>& x, const Matr
   const TileOrder tile = impl_->order(x, context);
   const EnergyNetwork<T>& network = impl_->network;
   const std::size_t tiles = tile.tiles();
-  // With a context, rows that share it share most of the evaluation: keeping all gains nothing.
+  // With a context, rows that share it share most of the evaluation: these are evaluated again.
   if (tiles == 0 || impl_->shape.context > 0 ||
       tiles * network.tape_size(1) * sizeof(T) > kMostKeptBytes) {
     return UnnormalizedDensity<T>::add_scores_of_batch(x, context, weights, gradient);

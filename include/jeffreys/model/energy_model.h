@@ -77,7 +77,7 @@ class EnergyModel : public UnnormalizedDensity<T> {
 // Differs from the paper: a confined energy model adds to f / T the logarithm of a fixed density,
 //   -1/2 sum_j max(|x_j| - 5, 0)^2,
 // flat where standardised data are (and where a spline flow acts) and normal beyond. Without it
-// nothing makes exp(f) integrable, and its mass far from all data may be any, even infinite.
+// nothing makes exp(f) integrable: far from all data it may have any mass, even an infinite one.
 inline constexpr double kConfinement = 5;
 
 struct ResidualEnergyOptions {

@@ -74,7 +74,7 @@ struct BatchValues {
                                 const DualSettings& settings);
 
 // The gradient of the Lagrangian with respect to all five multipliers at the closed-form slack
-// (eq:gradlagrange). level: zeta_level.
+// (eq:gradlagrange). zeta_level: what the function of that name returns.
 [[nodiscard]] Multipliers multiplier_gradient(const Terms& levels, double zeta_level,
                                               const Multipliers& multipliers,
                                               const DualSettings& settings);
