@@ -3,33 +3,10 @@
 
 #include "cli/load.h"
 #include "cli/summary.h"
+#include "jeffreys/model/model_kind.h"
 
 namespace jeffreys::cli {
 namespace {
-
-std::string describe(const SplineFlow<float>& flow) {
-  const SplineFlowOptions& o = flow.options();
-  return fmt::format(
-      "spline flow, {} features, {} context features, {} transforms, {} bins, hidden {}, {} "
-      "parameters",
-      o.features, o.context_features, o.transforms, o.bins, fmt::join(o.hidden, "x"),
-      flow.layout().size());
-}
-
-std::string describe(const ResidualEnergy<float>& model) {
-  const ResidualEnergyOptions& o = model.options();
-  return fmt::format(
-      "energy model, {} features, {} blocks of width {}, temperature {}, {} parameters", o.features,
-      o.blocks, o.hidden, o.temperature, model.layout().size());
-}
-
-std::string describe(const FilmEnergy<float>& model) {
-  const FilmEnergyOptions& o = model.options();
-  return fmt::format(
-      "conditional energy model, {} features, {} context features, {} blocks of width {}, "
-      "temperature {}, {} parameters",
-      o.features, o.context_features, o.blocks, o.hidden, o.temperature, model.layout().size());
-}
 
 Json column_json(const ColumnInfo& c) {
   Json json{{"name", c.name}, {"role", name_of(c.role)}, {"kind", name_of(c.kind)}};
@@ -89,10 +66,8 @@ void print_record(const Json& record) {
 
 void run_inspect(const std::string& path, const Globals& globals) {
   const auto density = TabularDensity<float>::load(path);
-  const std::string main = describe(density.main());
-  const std::string proxy =
-      density.proxy() ? std::visit([](const auto& m) { return describe(m); }, *density.proxy())
-                      : "";
+  const std::string main = describe_model(density.main());
+  const std::string proxy = density.proxy() != nullptr ? describe_model(*density.proxy()) : "";
   const Json record = Json::parse(density.record, nullptr, false);
   if (globals.json) {
     Json json{{"model", path},

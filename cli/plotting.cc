@@ -134,8 +134,8 @@ void draw_training_of(const TabularDensity<float>& density, const std::filesyste
     series.step.push_back(static_cast<double>(step));
     series.value.push_back(value);
   };
-  const bool dual = density.proxy().has_value();
-  const bool energy = dual && !density.proxy_density()->normalized();
+  const bool dual = density.proxy() != nullptr;
+  const bool energy = dual && !density.proxy()->normalized();
   for (const StepRecord& r : density.history) {
     if (r.skipped) continue;
     add(curves.main_train, r.iteration, r.divergences.forward);

@@ -187,7 +187,7 @@ void run_training(const TrainingTask& task, const TrainingArguments& a, Globals&
 void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a,
                           const std::string& methods) {
   command.add_option("--method", a->method, methods);
-  command.add_option("--proxy", a->proxy, "energy or flow");
+  command.add_option("--proxy", a->proxy, "Proxy model: flow (default) or energy");
   command.add_option("--preset", a->preset,
                      "A collection of settings; `jeffreys fit --settings` lists them");
   command.add_option("--config", a->config, "TOML file with settings");

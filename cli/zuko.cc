@@ -26,10 +26,12 @@ void run_import(const ZukoArguments& a, const Globals& globals) {
 void run_export(const ZukoArguments& a, const Globals& globals) {
   const auto density = TabularDensity<float>::load(a.input);
   const From from = chosen_from(a.from, density);
-  const SplineFlow<float>* flow =
-      from == From::main ? &density.main() : std::get_if<SplineFlow<float>>(&*density.proxy());
-  if (flow == nullptr) throw UsageError("--from proxy: the proxy is an energy model, not a flow");
-  export_zuko(*flow, a.output);
+  try {
+    export_zuko(density.model(from), a.output);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(
+        fmt::format("--from {}: {}", from == From::main ? "main" : "proxy", error.what()));
+  }
   if (globals.json) print_json({{"output", a.output}});
   say(globals,
       fmt::format("{}: the {} flow, on standardised columns (`jeffreys inspect` shows means "

@@ -12,13 +12,13 @@ class TrainerLearner final : public Learner {
         main_(make_main_model(job.options, workload.rows().x.cols(),
                               workload.rows().context.cols())) {
     if (needs_proxy(options_.method)) {
-      proxy_ = make_proxy_model(job.options, main_.features(), main_.context_features());
+      proxy_ = make_proxy_model(job.options, main_->features(), main_->context_features());
     }
     // What validation says is read off the curve, which has every model's numbers at every point.
     TrainingData<float> rows = workload.rows();
     rows.validation_x.resize(0, 0);
     rows.validation_context.resize(0, 0);
-    trainer_.emplace(main_, proxy(), std::move(rows), options_);
+    trainer_.emplace(*main_, proxy(), std::move(rows), options_);
   }
 
   void step() override { record_ = trainer_->step(); }
@@ -27,10 +27,10 @@ class TrainerLearner final : public Learner {
     return trainer_->skipped_in_a_row() >= options_.max_skipped;
   }
 
-  [[nodiscard]] Models models() override { return {main_, proxy(), iteration()}; }
+  [[nodiscard]] Models models() override { return {*main_, proxy(), iteration()}; }
   void with_averaged(const std::function<void(const Models&)>& f) override {
     trainer_->with_averaged([&] {
-      Models averaged{main_, proxy(), iteration(), true};
+      Models averaged{*main_, proxy(), iteration(), true};
       f(averaged);
     });
   }
@@ -60,13 +60,10 @@ class TrainerLearner final : public Learner {
   void resume(const std::filesystem::path& path) override { trainer_->resume(path); }
 
  private:
-  UnnormalizedDensity<float>* proxy() {
-    if (!proxy_) return nullptr;
-    return std::visit([](auto& model) -> UnnormalizedDensity<float>* { return &model; }, *proxy_);
-  }
+  UnnormalizedDensity<float>* proxy() { return proxy_ ? &**proxy_ : nullptr; }
 
   TrainOptions options_;
-  SplineFlow<float> main_;
+  AnyDensity<float> main_;
   std::optional<AnyModel<float>> proxy_;
   std::optional<Trainer<float>> trainer_;
   StepRecord record_;

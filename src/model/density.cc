@@ -1,8 +1,11 @@
 #include "jeffreys/model/density.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "kernels/random.h"
 #include "model/check_shapes.h"
+#include "model/tile_rows.h"
 
 namespace jeffreys {
 
@@ -10,6 +13,18 @@ template <typename T>
 UnnormalizedDensity<T>::UnnormalizedDensity() = default;
 template <typename T>
 UnnormalizedDensity<T>::~UnnormalizedDensity() = default;
+
+template <typename T>
+const ParameterLayout& UnnormalizedDensity<T>::state_layout() const {
+  static const ParameterLayout kNone;
+  return kNone;
+}
+
+template <typename T>
+InputGradient<T> UnnormalizedDensity<T>::input_gradient(const MatrixView<T>&, const MatrixView<T>&,
+                                                        ContextGradient) const {
+  throw std::logic_error("input_gradient: this model has none, see has_input_gradient()");
+}
 
 template <typename T>
 void UnnormalizedDensity<T>::set_state(std::span<const T> values) {
@@ -50,6 +65,24 @@ void UnnormalizedDensity<T>::run(std::size_t count,
   } else {
     for (std::size_t i = 0; i < count; ++i) job(i);
   }
+}
+
+template <typename T>
+void Density<T>::sample(Eigen::Index rows, const MatrixView<T>& context, const RandomStream& stream,
+                        Samples<T>& samples, KeepTape keep) const {
+  check_at_least("rows", rows, 0);
+  Matrix<T> noise(rows, noise_features());
+  const auto columns = static_cast<std::size_t>(noise.cols());
+  this->run(tile_count(rows), [&](std::size_t tile) {
+    const TileRows at = tile_rows(rows, tile);
+    kernels::fill_normals(
+        kernels::RandomArguments<T>{{stream.seed, stream.purpose, stream.iteration},
+                                    at.first,
+                                    at.rows,
+                                    columns,
+                                    noise.data() + at.first * columns});
+  });
+  sample_from_noise(noise, context, samples, keep);
 }
 
 template <typename T>

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/reductions.h"
+#include "model/architecture.h"
 #include "model/energy_model_impl.h"
 
 namespace jeffreys {
@@ -49,16 +50,16 @@ void EnergyModel<T>::power_iterate(int iterations) {
 }
 
 template <typename T>
-const ParameterLayout& EnergyModel<T>::spectral_layout() const {
+const ParameterLayout& EnergyModel<T>::state_layout() const {
   return impl_->spectral_layout;
 }
 template <typename T>
-std::span<const T> EnergyModel<T>::spectral_vectors() const {
+std::span<const T> EnergyModel<T>::state() const {
   return impl_->vectors;
 }
 
 template <typename T>
-void EnergyModel<T>::set_spectral_vectors(std::span<const T> vectors) {
+void EnergyModel<T>::set_state(std::span<const T> vectors) {
   check_size("vectors", static_cast<std::int64_t>(vectors.size()),
              static_cast<std::int64_t>(impl_->vectors.size()));
   std::copy(vectors.begin(), vectors.end(), impl_->vectors.begin());
@@ -92,11 +93,6 @@ const ParameterLayout& EnergyModel<T>::layout() const {
 template <typename T>
 std::span<const T> EnergyModel<T>::parameters() const {
   return impl_->parameters;
-}
-
-template <typename T>
-std::string EnergyModel<T>::traits() const {
-  return fmt::format("temperature {:a}{}", temperature(), impl_->shape.confined ? " confined" : "");
 }
 
 template <typename T>
@@ -267,6 +263,17 @@ void FilmEnergyOptions::validate() const {
   check_between("FilmEnergyOptions.film_layers", film_layers, 1, 64);
 }
 
+// A lower bound.
+double ResidualEnergyOptions::least_parameters() const {
+  const auto width = static_cast<double>(hidden);
+  return width * (static_cast<double>(features) + 2 * width * static_cast<double>(blocks));
+}
+
+double FilmEnergyOptions::least_parameters() const {
+  const auto width = static_cast<double>(hidden);
+  return width * (static_cast<double>(features) + 2 * width * static_cast<double>(blocks));
+}
+
 template <typename T>
 ResidualEnergy<T>::ResidualEnergy(const ResidualEnergyOptions& options)
     : EnergyModel<T>((options.validate(), std::make_unique<typename EnergyModel<T>::Impl>(
@@ -284,6 +291,24 @@ FilmEnergy<T>::FilmEnergy(const FilmEnergyOptions& options)
                         options.film_layers, options.bounded, options.confined),
                options.temperature, options.seed))),
       options_(options) {}
+
+template <typename T>
+std::string ResidualEnergy<T>::architecture() const {
+  return write_architecture(options_);
+}
+template <typename T>
+std::unique_ptr<UnnormalizedDensity<T>> ResidualEnergy<T>::clone() const {
+  return std::make_unique<ResidualEnergy>(*this);
+}
+
+template <typename T>
+std::string FilmEnergy<T>::architecture() const {
+  return write_architecture(options_);
+}
+template <typename T>
+std::unique_ptr<UnnormalizedDensity<T>> FilmEnergy<T>::clone() const {
+  return std::make_unique<FilmEnergy>(*this);
+}
 
 template class EnergyModel<float>;
 template class EnergyModel<double>;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "jeffreys/input_error.h"
+#include "jeffreys/model/model_kind.h"
 #include "jeffreys/storage/safetensors.h"
 #include "model/model_reader.h"
 
@@ -13,32 +14,6 @@ namespace {
 
 using storage::Array;
 using storage::TensorFile;
-
-constexpr const char* kSplineFlow = "spline_flow";
-constexpr const char* kResidualEnergy = "residual_energy";
-constexpr const char* kFilmEnergy = "film_energy";
-
-Json to_json(const SplineFlowOptions& o) {
-  return {{"model", kSplineFlow},
-          {"features", o.features},
-          {"context_features", o.context_features},
-          {"transforms", o.transforms},
-          {"bins", o.bins},
-          {"hidden", o.hidden},
-          {"orders", o.orders}};
-}
-
-Json to_json(const ResidualEnergyOptions& o) {
-  return {{"model", kResidualEnergy}, {"features", o.features}, {"hidden", o.hidden},
-          {"blocks", o.blocks},       {"confined", o.confined}, {"temperature", o.temperature}};
-}
-
-Json to_json(const FilmEnergyOptions& o) {
-  return {
-      {"model", kFilmEnergy}, {"features", o.features}, {"context_features", o.context_features},
-      {"hidden", o.hidden},   {"blocks", o.blocks},     {"film_layers", o.film_layers},
-      {"bounded", o.bounded}, {"confined", o.confined}, {"temperature", o.temperature}};
-}
 
 template <typename T>
 void put(TensorFile& file, const std::string& prefix, const ParameterLayout& layout,
@@ -68,129 +43,32 @@ TensorFile header(const Json& architecture, const ModelMetadata& metadata) {
 }
 
 template <typename T>
-void put(TensorFile& file, const std::string& prefix, const SplineFlow<T>& model) {
+void put(TensorFile& file, const std::string& prefix, const UnnormalizedDensity<T>& model) {
   put<T>(file, prefix, model.layout(), model.parameters());
-}
-
-template <typename T>
-void put(TensorFile& file, const std::string& prefix, const EnergyModel<T>& model) {
-  put<T>(file, prefix, model.layout(), model.parameters());
-  put<T>(file, prefix, model.spectral_layout(), model.spectral_vectors());
-}
-
-template <typename Model>
-void save_one(const Model& model, const std::filesystem::path& path,
-              const ModelMetadata& metadata) {
-  TensorFile file = header(to_json(model.options()), metadata);
-  put(file, "", model);
-  storage::write_safetensors(path, file);
-}
-
-template <typename T>
-void take_parameters(ModelReader& reader, UnnormalizedDensity<T>& model) {
-  const std::vector<T> values = reader.read<T>(model.layout());
-  model.edit_parameters([&](std::span<T> parameters) {
-    std::copy(values.begin(), values.end(), parameters.begin());
-  });
-}
-
-template <typename T>
-SplineFlow<T> read_flow(ModelReader& reader) {
-  SplineFlowOptions o{.features = reader.integer("features"),
-                      .context_features = reader.integer("context_features"),
-                      .transforms = reader.integer("transforms"),
-                      .bins = reader.integer("bins")};
-  const std::vector<std::int64_t> hidden = reader.integers("hidden");
-  o.hidden.assign(hidden.begin(), hidden.end());
-  o.orders = reader.integer_lists("orders");
-  o.validate();
-  // Lower bound of the parameters of each transform; every term is checked to be below 2^20 before.
-  const double outputs = static_cast<double>(o.features) * (3.0 * static_cast<double>(o.bins) - 1);
-  double claimed = outputs;
-  auto inputs =
-      static_cast<double>(o.features > 1 ? o.features + o.context_features : o.context_features);
-  if (inputs > 0) {
-    for (const Eigen::Index width : o.hidden) {
-      claimed += inputs * static_cast<double>(width);
-      inputs = static_cast<double>(width);
-    }
-    claimed += inputs * outputs;
-  }
-  reader.expect_parameters(claimed * static_cast<double>(o.transforms));
-  SplineFlow<T> flow(o);
-  take_parameters<T>(reader, flow);
-  return flow;
-}
-
-template <typename T, typename Energy>
-void take_energy(ModelReader& reader, Energy& model) {
-  take_parameters<T>(reader, model);
-  model.set_spectral_vectors(reader.read<T>(model.spectral_layout()));
-}
-
-template <typename T>
-ResidualEnergy<T> read_residual(ModelReader& reader) {
-  const ResidualEnergyOptions o{.features = reader.integer("features"),
-                                .hidden = reader.integer("hidden"),
-                                .blocks = reader.integer("blocks"),
-                                .confined = reader.flag("confined"),
-                                .temperature = reader.number("temperature")};
-  o.validate();
-  const auto hidden = static_cast<double>(o.hidden);
-  reader.expect_parameters(
-      hidden * (static_cast<double>(o.features) + 2 * hidden * static_cast<double>(o.blocks)));
-  ResidualEnergy<T> model(o);
-  take_energy<T>(reader, model);
-  return model;
-}
-
-template <typename T>
-FilmEnergy<T> read_film(ModelReader& reader) {
-  const FilmEnergyOptions o{.features = reader.integer("features"),
-                            .context_features = reader.integer("context_features"),
-                            .hidden = reader.integer("hidden"),
-                            .blocks = reader.integer("blocks"),
-                            .film_layers = reader.integer("film_layers"),
-                            .bounded = reader.flag("bounded"),
-                            .confined = reader.flag("confined"),
-                            .temperature = reader.number("temperature")};
-  o.validate();
-  const auto hidden = static_cast<double>(o.hidden);
-  reader.expect_parameters(
-      hidden * (static_cast<double>(o.features) + 2 * hidden * static_cast<double>(o.blocks)));
-  FilmEnergy<T> model(o);
-  take_energy<T>(reader, model);
-  return model;
+  put<T>(file, prefix, model.state_layout(), model.state());
 }
 
 template <typename T>
 AnyModel<T> read_any(ModelReader& reader) {
-  const std::string name = reader.model();
-  if (name == kSplineFlow) return read_flow<T>(reader);
-  if (name == kResidualEnergy) return read_residual<T>(reader);
-  if (name == kFilmEnergy) return read_film<T>(reader);
-  reader.fail(fmt::format("unknown model '{}': expected {}, {} or {}", name, kSplineFlow,
-                          kResidualEnergy, kFilmEnergy));
+  const ModelKind<T> kind = find_model_kind<T>(reader.model());
+  reader.expect_parameters(kind.least_parameters(reader.architecture()));
+  std::unique_ptr<UnnormalizedDensity<T>> model = kind.make(reader.architecture());
+  const std::vector<T> values = reader.read<T>(model->layout());
+  model->edit_parameters([&](std::span<T> parameters) {
+    std::copy(values.begin(), values.end(), parameters.begin());
+  });
+  model->set_state(reader.read<T>(model->state_layout()));
+  return AnyModel<T>(std::move(model));
 }
 
 }  // namespace
 
 template <typename T>
-void save_model(const SplineFlow<T>& model, const std::filesystem::path& path,
+void save_model(const UnnormalizedDensity<T>& model, const std::filesystem::path& path,
                 const ModelMetadata& metadata) {
-  save_one(model, path, metadata);
-}
-
-template <typename T>
-void save_model(const ResidualEnergy<T>& model, const std::filesystem::path& path,
-                const ModelMetadata& metadata) {
-  save_one(model, path, metadata);
-}
-
-template <typename T>
-void save_model(const FilmEnergy<T>& model, const std::filesystem::path& path,
-                const ModelMetadata& metadata) {
-  save_one(model, path, metadata);
+  TensorFile file = header(Json::parse(model.architecture()), metadata);
+  put(file, "", model);
+  storage::write_safetensors(path, file);
 }
 
 template <typename T>
@@ -210,11 +88,11 @@ template <typename T>
 void save_archive(const ModelArchive<T>& archive, const std::filesystem::path& path) {
   Json models = Json::object();
   for (const auto& [name, model] : archive.models) {
-    models[name] = std::visit([](const auto& m) { return to_json(m.options()); }, model);
+    models[name] = Json::parse(model->architecture());
   }
   TensorFile file = header({{kModels, models}}, archive.metadata);
   for (const auto& [name, model] : archive.models) {
-    std::visit([&](const auto& m) { put(file, model_prefix(name), m); }, model);
+    put(file, model_prefix(name), *model);
   }
   for (const auto& [name, array] : archive.arrays) {
     file.tensors[std::string(kArrayPrefix) + name] = array;
@@ -248,20 +126,17 @@ ModelArchive<T> load_archive(const std::filesystem::path& path) {
 template <typename T>
 SplineFlow<T> load_flow(const std::filesystem::path& path) {
   LoadedModel<T> loaded = load_model<T>(path);
-  if (auto* flow = std::get_if<SplineFlow<T>>(&loaded.model)) return std::move(*flow);
-  throw InputError(path.string(), "holds an energy model, expected a spline flow");
+  if (auto* flow = dynamic_cast<SplineFlow<T>*>(&*loaded.model)) return std::move(*flow);
+  throw InputError(path.string(), fmt::format("holds another model, expected a spline flow: {}",
+                                              describe_model(*loaded.model)));
 }
 
-#define JEFFREYS_INSTANTIATE(T)                                                     \
-  template void save_model(const SplineFlow<T>&, const std::filesystem::path&,      \
-                           const ModelMetadata&);                                   \
-  template void save_model(const ResidualEnergy<T>&, const std::filesystem::path&,  \
-                           const ModelMetadata&);                                   \
-  template void save_model(const FilmEnergy<T>&, const std::filesystem::path&,      \
-                           const ModelMetadata&);                                   \
-  template LoadedModel<T> load_model(const std::filesystem::path&);                 \
-  template void save_archive(const ModelArchive<T>&, const std::filesystem::path&); \
-  template ModelArchive<T> load_archive(const std::filesystem::path&);              \
+#define JEFFREYS_INSTANTIATE(T)                                                         \
+  template void save_model(const UnnormalizedDensity<T>&, const std::filesystem::path&, \
+                           const ModelMetadata&);                                       \
+  template LoadedModel<T> load_model(const std::filesystem::path&);                     \
+  template void save_archive(const ModelArchive<T>&, const std::filesystem::path&);     \
+  template ModelArchive<T> load_archive(const std::filesystem::path&);                  \
   template SplineFlow<T> load_flow(const std::filesystem::path&);
 
 JEFFREYS_INSTANTIATE(float)

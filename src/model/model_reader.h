@@ -86,35 +86,7 @@ class ModelReader {
     return value.get<std::string>();
   }
 
-  [[nodiscard]] Eigen::Index integer(const char* name) const { return integer(name, field(name)); }
-
-  [[nodiscard]] double number(const char* name) const {
-    const Json& value = field(name);
-    if (!value.is_number()) fail(fmt::format("architecture field '{}': expected a number", name));
-    return value.get<double>();
-  }
-
-  // false where it is not there: files of earlier versions lack some.
-  [[nodiscard]] bool flag(const char* name) const {
-    if (!architecture_.contains(name)) return false;
-    const Json& value = field(name);
-    if (!value.is_boolean()) {
-      fail(fmt::format("architecture field '{}': expected true or false", name));
-    }
-    return value.get<bool>();
-  }
-
-  [[nodiscard]] std::vector<std::int64_t> integers(const char* name) const {
-    return integers(name, field(name));
-  }
-
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> integer_lists(const char* name) const {
-    const Json& value = field(name);
-    if (!value.is_array()) fail(fmt::format("architecture field '{}': expected a list", name));
-    std::vector<std::vector<std::int64_t>> lists;
-    for (const Json& list : value) lists.push_back(integers(name, list));
-    return lists;
-  }
+  [[nodiscard]] std::string architecture() const { return architecture_.dump(); }
 
   // A model of the size that the architecture claims is built only if the file holds that much.
   void expect_parameters(double claimed) const {
@@ -169,21 +141,6 @@ class ModelReader {
     const auto found = architecture_.find(name);
     if (found == architecture_.end()) fail(fmt::format("architecture field '{}' is missing", name));
     return *found;
-  }
-
-  [[nodiscard]] std::int64_t integer(const char* name, const Json& value) const {
-    if (!value.is_number_integer() ||
-        (value.is_number_unsigned() && value.get<std::uint64_t>() >> 62)) {
-      fail(fmt::format("architecture field '{}': expected integers", name));
-    }
-    return value.get<std::int64_t>();
-  }
-
-  [[nodiscard]] std::vector<std::int64_t> integers(const char* name, const Json& value) const {
-    if (!value.is_array()) fail(fmt::format("architecture field '{}': expected a list", name));
-    std::vector<std::int64_t> items;
-    for (const Json& item : value) items.push_back(integer(name, item));
-    return items;
   }
 
   std::string path_;

@@ -1,10 +1,8 @@
 #include "jeffreys/model/spline_flow.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <stdexcept>
 
+#include "model/architecture.h"
 #include "model/spline_flow_impl.h"
 
 namespace jeffreys {
@@ -54,10 +52,12 @@ std::span<const T> SplineFlow<T>::parameters() const {
 }
 
 template <typename T>
-std::string SplineFlow<T>::traits() const {
-  std::string text = "orders";
-  for (const auto& order : options().orders) text += fmt::format(" [{}]", fmt::join(order, " "));
-  return text;
+std::string SplineFlow<T>::architecture() const {
+  return write_architecture(options());
+}
+template <typename T>
+std::unique_ptr<UnnormalizedDensity<T>> SplineFlow<T>::clone() const {
+  return std::make_unique<SplineFlow>(*this);
 }
 
 template <typename T>
@@ -168,24 +168,6 @@ InputGradient<T> SplineFlow<T>::input_gradient(const MatrixView<T>& x, const Mat
 }
 
 template <typename T>
-void SplineFlow<T>::sample(Eigen::Index rows, const MatrixView<T>& context,
-                           const RandomStream& stream, Samples<T>& samples, KeepTape keep) const {
-  check_at_least("rows", rows, 0);
-  Matrix<T> noise(rows, features());
-  const std::size_t columns = impl_->features;
-  this->run(tile_count(rows), [&](std::size_t tile) {
-    const TileRows at = tile_rows(rows, tile);
-    kernels::fill_normals(
-        kernels::RandomArguments<T>{{stream.seed, stream.purpose, stream.iteration},
-                                    at.first,
-                                    at.rows,
-                                    columns,
-                                    noise.data() + at.first * columns});
-  });
-  sample_from_noise(noise, context, samples, keep);
-}
-
-template <typename T>
 void SplineFlow<T>::sample_from_noise(const MatrixView<T>& noise, const MatrixView<T>& context,
                                       Samples<T>& samples, KeepTape keep) const {
   check_columns("noise", noise.cols(), features());
@@ -193,25 +175,28 @@ void SplineFlow<T>::sample_from_noise(const MatrixView<T>& noise, const MatrixVi
   const std::size_t tiles = tile_count(noise.rows());
   samples.x.resize(noise.rows(), features());
   samples.log_prob.resize(noise.rows());
+  FlowTape<T>* kept = nullptr;
   if (keep == KeepTape::yes) {
-    if (!samples.tape || samples.tape.use_count() > 1) {
-      samples.tape = std::make_shared<SampleTape<T>>();
+    kept = dynamic_cast<FlowTape<T>*>(samples.tape.get());
+    if (kept == nullptr || samples.tape.use_count() > 1) {
+      samples.tape = std::make_shared<FlowTape<T>>();
+      kept = static_cast<FlowTape<T>*>(samples.tape.get());
     }
-    samples.tape->memory.resize(tiles * impl_->tape_size);
-    samples.tape->rows = noise.rows();
-    samples.tape->version = impl_->version;
+    kept->memory.resize(tiles * impl_->tape_size);
+    kept->rows = noise.rows();
+    kept->version = impl_->version;
   } else {
     samples.tape.reset();
   }
   this->run(tiles, [&](std::size_t tile) {
     Scratch::Frame frame;
     const TileRows at = tile_rows(noise.rows(), tile);
-    T* tape = samples.tape ? samples.tape->memory.data() + tile * impl_->tape_size
-                           : frame.take<T>(impl_->tape_size);
+    T* tape = kept != nullptr ? kept->memory.data() + tile * impl_->tape_size
+                              : frame.take<T>(impl_->tape_size);
     T* x = frame.take<T>(impl_->features * kTileRows);
     T* log_prob = frame.take<T>(kTileRows);
     load_rows<T>(noise, at, tape + impl_->noise_offset);
-    impl_->sample_tile(context, at, samples.tape != nullptr, tape, x, log_prob);
+    impl_->sample_tile(context, at, kept != nullptr, tape, x, log_prob);
     kernels::store_tile(x, at.rows, impl_->features, samples.x.data() + at.first * impl_->features,
                         impl_->features);
     std::copy_n(log_prob, at.rows, samples.log_prob.data() + at.first);
@@ -221,13 +206,14 @@ void SplineFlow<T>::sample_from_noise(const MatrixView<T>& noise, const MatrixVi
 template <typename T>
 void SplineFlow<T>::add_sample_scores(const Samples<T>& samples, const VectorView<T>& weights,
                                       std::span<T> gradient) const {
-  if (!samples.tape || samples.tape->version != impl_->version ||
-      samples.tape->memory.size() != tile_count(samples.tape->rows) * impl_->tape_size) {
+  const auto* tape = dynamic_cast<const FlowTape<T>*>(samples.tape.get());
+  if (tape == nullptr || tape->version != impl_->version ||
+      tape->memory.size() != tile_count(tape->rows) * impl_->tape_size) {
     throw std::invalid_argument(
         "add_sample_scores: expected samples drawn from this flow with KeepTape::yes since its "
         "parameters were last edited");
   }
-  const Eigen::Index rows = samples.tape->rows;
+  const Eigen::Index rows = tape->rows;
   check_size("weights", weights.size(), rows);
   check_size("gradient", static_cast<std::int64_t>(gradient.size()),
              static_cast<std::int64_t>(impl_->layout.size()));
@@ -237,8 +223,8 @@ void SplineFlow<T>::add_sample_scores(const Samples<T>& samples, const VectorVie
     const TileRows at = tile_rows(rows, tile);
     T* weight = frame.take_zeros<T>(kTileRows);
     std::copy_n(weights.data() + at.first, at.rows, weight);
-    impl_->backward_tile(samples.tape->memory.data() + tile * impl_->tape_size, weight, nullptr,
-                         nullptr, accumulator);
+    impl_->backward_tile(tape->memory.data() + tile * impl_->tape_size, weight, nullptr, nullptr,
+                         accumulator);
   });
 }
 

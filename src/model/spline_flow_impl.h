@@ -22,7 +22,7 @@ namespace jeffreys {
 
 // Per tile: the tapes of all transforms, then the noise z.
 template <typename T>
-class SampleTape {
+class FlowTape final : public SampleTape {
  public:
   kernels::AlignedVector<T> memory;
   Eigen::Index rows = 0;

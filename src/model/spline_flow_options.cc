@@ -84,4 +84,19 @@ SplineFlowOptions with_orders(const SplineFlowOptions& options) {
   return filled;
 }
 
+// Every term was checked to be below 2^20.
+double SplineFlowOptions::least_parameters() const {
+  const double outputs = static_cast<double>(features) * (3.0 * static_cast<double>(bins) - 1);
+  double claimed = outputs;
+  auto inputs = static_cast<double>(features > 1 ? features + context_features : context_features);
+  if (inputs > 0) {
+    for (const Eigen::Index width : hidden) {
+      claimed += inputs * static_cast<double>(width);
+      inputs = static_cast<double>(width);
+    }
+    claimed += inputs * outputs;
+  }
+  return claimed * static_cast<double>(transforms);
+}
+
 }  // namespace jeffreys

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jeffreys/input_error.h"
+#include "jeffreys/model/model_kind.h"
 #include "jeffreys/storage/npz.h"
 
 namespace jeffreys {
@@ -188,7 +189,13 @@ SplineFlow<T> import_zuko(const std::filesystem::path& path) {
 }
 
 template <typename T>
-void export_zuko(const SplineFlow<T>& flow, const std::filesystem::path& path) {
+void export_zuko(const UnnormalizedDensity<T>& model, const std::filesystem::path& path) {
+  const auto* spline_flow = dynamic_cast<const SplineFlow<T>*>(&model);
+  if (spline_flow == nullptr) {
+    throw std::invalid_argument(
+        fmt::format("expected a spline flow, got another model: {}", describe_model(model)));
+  }
+  const SplineFlow<T>& flow = *spline_flow;
   Arrays arrays;
   const auto put = [&](const std::string& name, Array array) {
     arrays[std::string(kPrefix) + name] = std::move(array);
@@ -212,7 +219,7 @@ void export_zuko(const SplineFlow<T>& flow, const std::filesystem::path& path) {
 
 template SplineFlow<float> import_zuko<float>(const std::filesystem::path&);
 template SplineFlow<double> import_zuko<double>(const std::filesystem::path&);
-template void export_zuko<float>(const SplineFlow<float>&, const std::filesystem::path&);
-template void export_zuko<double>(const SplineFlow<double>&, const std::filesystem::path&);
+template void export_zuko<float>(const UnnormalizedDensity<float>&, const std::filesystem::path&);
+template void export_zuko<double>(const UnnormalizedDensity<double>&, const std::filesystem::path&);
 
 }  // namespace jeffreys

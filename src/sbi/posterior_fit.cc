@@ -99,9 +99,9 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
 }
 
 FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, std::size_t outcomes,
-                                     ProxyKind proxy) {
+                                     const ModelChoice& proxy) {
   FitOptions options = default_fit_options(rows, parameters, outcomes, proxy);
-  if (proxy == ProxyKind::energy) return options;
+  if (proxy != FitOptions().proxy) return options;
   // With several parameters long steps fit better, with few small batches too. And with two the
   // dual method was as near to exact posteriors as maximum likelihood, in four to five times the
   // time.

@@ -28,11 +28,6 @@ RandomStream stream_of(const PosteriorSampling& options, Eigen::Index place, std
   return {options.seed + static_cast<std::uint64_t>(place) * kGoldenRatio, kPosteriorDraws, tries};
 }
 
-// nullptr for an energy model.
-const SplineFlow<float>* flow_of(const TabularDensity<float>& density, From from) {
-  return from == From::main ? &density.main() : std::get_if<SplineFlow<float>>(&*density.proxy());
-}
-
 [[noreturn]] void give_up(Eigen::Index kept, Eigen::Index samples, Eigen::Index drawn,
                           Eigen::Index lost) {
   if (2 * lost > drawn) {
@@ -65,17 +60,18 @@ PosteriorSamples Posterior::draw(const MatrixView<double>& context, Eigen::Index
                                  const PosteriorSampling& options,
                                  const RandomStream& random) const {
   const Matrix<float> c = context.cast<float>();
-  const SplineFlow<float>* flow = flow_of(density_, from);
-  if (flow != nullptr)
-    return {.parameters = decode(flow->sample(samples, c, random).x.cast<double>(), context)};
+  const UnnormalizedDensity<float>& model = density_.model(from);
+  if (const Density<float>* density = model.as_density()) {
+    return {.parameters = decode(density->sample(samples, c, random).x.cast<double>(), context)};
+  }
   if (options.energy_sampler == EnergySampler::metropolis) {
-    const auto chain = independence_metropolis<float>(*density_.proxy_density(), density_.main(),
-                                                      samples, c, options.proposals, random);
+    const auto chain = independence_metropolis<float>(model, density_.main(), samples, c,
+                                                      options.proposals, random);
     return {.parameters = decode(chain.x.cast<double>(), context),
             .acceptance_rate = chain.acceptance_rate};
   }
   const auto chain = langevin_from<float>(
-      *density_.proxy_density(), density_.main(), samples, c,
+      model, density_.main(), samples, c,
       {.steps = options.langevin_steps, .step_size = options.langevin_step_size}, random);
   std::vector<Eigen::Index> finite;
   for (Eigen::Index r = 0; r < samples; ++r) {
@@ -131,8 +127,10 @@ PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::In
   const Matrix<double> context = encode(observed);
   PosteriorSamples result;
   result.parameters.resize(observed.rows() * samples, density_.main().features());
-  // A flow serves several observations at once; others have their own chains and deadlines.
-  const bool together = flow_of(density_, from) != nullptr && support_ == Support::transform;
+  // Exact samples are drawn for several observations at once; others have chains and deadlines of
+  // their own.
+  const bool exact = density_.model(from).as_density() != nullptr;
+  const bool together = exact && support_ == Support::transform;
   const double deadline = steady_seconds() + options.seconds;
   const Eigen::Index step =
       together ? std::max<Eigen::Index>(kRowsAtOnce / std::max<Eigen::Index>(samples, 1), 1) : 1;

@@ -159,7 +159,7 @@ void assess(const PreparedTable& table, const TabularDensity<float>& density, Fi
   report.gaussian = describe(gaussian(table), gaussian(table));
   report.main = of(table, From::main);
   if (density.proxy()) {
-    const bool few = !density.proxy_density()->normalized() && table.schema.context_features() > 0;
+    const bool few = !density.proxy()->normalized() && table.schema.context_features() > 0;
     const PreparedTable rows = few ? first_rows(table, kConditionalRows) : table;
     report.proxy = of(rows, From::proxy);
     // Held-out rows decide which of the two speaks. An energy model also has to be one whose

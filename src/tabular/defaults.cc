@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "jeffreys/tabular/fit_options.h"
+#include "tabular/model_choice.h"
 
 namespace jeffreys {
 namespace {
@@ -36,7 +37,7 @@ void paper_setting(FitOptions& o) {
 
 void paper_density(FitOptions& o) {
   paper_setting(o);
-  o.proxy = ProxyKind::energy;
+  o.proxy = {"energy"};
 }
 
 void paper_uci(FitOptions& o, Eigen::Index transforms, Eigen::Index bins, double learning_rate) {
@@ -54,7 +55,7 @@ void paper_cancer(FitOptions& o) { paper_uci(o, 2, 8, 1e-4); }
 
 void paper_gmm40(FitOptions& o) {
   paper_setting(o);
-  o.proxy = ProxyKind::energy;
+  o.proxy = {"energy"};
   o.flow.bins = 6;
   o.flow.hidden = {32, 32};
   o.train.iterations = 200000;
@@ -67,7 +68,7 @@ void paper_gmm40(FitOptions& o) {
 // 100 features: temperature, the T-weighted reverse KL, warm start, log zeta kept for 100 steps.
 void paper_high_dimensions(FitOptions& o) {
   paper_setting(o);
-  o.proxy = ProxyKind::energy;
+  o.proxy = {"energy"};
   o.flow.transforms = 6;
   o.flow.bins = 16;
   o.energy = {
@@ -84,7 +85,7 @@ void paper_high_dimensions(FitOptions& o) {
 
 void paper_sbi(FitOptions& o) {
   paper_setting(o);
-  o.proxy = ProxyKind::energy;
+  o.proxy = {"energy"};
   o.energy.blocks = 3;
   o.train.batch_size = 1000;
   o.train.learning_rate = {.main = 1e-4, .proxy = 1e-5, .multipliers = 1e-6, .zeta = 1e-2};
@@ -126,27 +127,8 @@ Eigen::Index small_batch(std::size_t rows) {
   return rows >= 5000 ? 250 : 100;
 }
 
-namespace {
-
-void choose_energy(std::size_t rows, bool few_columns, bool conditional, FitOptions& o) {
-  const bool all_rows = few_columns && !conditional;
-  o.train.batch_size = all_rows ? (rows > 2000 ? 1000 : 0) : small_batch(rows);
-  o.train.learning_rate = {
-      .main = 1e-3, .proxy = all_rows ? 3e-4 : 1e-3, .multipliers = 1e-3, .zeta = 1e-3};
-  o.train.dual.zeta_slack = 1;
-  if (!conditional) return;
-  o.energy.hidden = 64;
-  // Kernels work on 64 rows at a time, of one sample of each condition: 128 take no longer than
-  // 100.
-  if (o.train.batch_size == 100 && rows >= 128) o.train.batch_size = 128;
-  o.train.zeta.samples_per_condition = 3;
-  o.train.validation.every = 100;  // each takes many samples
-}
-
-}  // namespace
-
 FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size_t context_features,
-                               ProxyKind proxy) {
+                               const ModelChoice& proxy) {
   FitOptions o;
   const bool few = features <= 4;
   o.flow.transforms = few ? 4 : 2;
@@ -157,7 +139,10 @@ FitOptions default_fit_options(std::size_t rows, std::size_t features, std::size
   o.train.iterations = few ? 15000 : 10000;
   o.train.batch_size = few ? (rows > 2000 ? 1000 : 0) : small_batch(rows);
   o.train.learning_rate = {.main = 2e-3, .proxy = 2e-3, .multipliers = 1e-2, .zeta = 1e-3};
-  if (proxy == ProxyKind::energy) choose_energy(rows, few, context_features > 0, o);
+  if (const auto adjust = find_model_choice(proxy).defaults) {
+    adjust(rows, {static_cast<Eigen::Index>(features), static_cast<Eigen::Index>(context_features)},
+           o);
+  }
   o.train.averaging = 0.995;
   o.train.schedule.kind = Schedule::cosine;
   o.train.dual.reverse_estimator = ReverseEstimator::leave_one_out;

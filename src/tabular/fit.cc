@@ -59,7 +59,7 @@ Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threa
   train.seed = options.seed;
   const auto features = static_cast<Eigen::Index>(table.schema.features());
   const auto context = static_cast<Eigen::Index>(table.schema.context_features());
-  SplineFlow<float> main = make_main_model(options, features, context);
+  AnyDensity<float> main = make_main_model(options, features, context);
   std::optional<AnyModel<float>> proxy;
   if (needs_proxy(train.method)) proxy = make_proxy_model(options, features, context);
 

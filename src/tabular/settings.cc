@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "jeffreys/tabular/fit_options.h"
+#include "tabular/model_choice.h"
 
 namespace jeffreys {
 namespace {
@@ -26,9 +27,6 @@ constexpr auto names(Method) {
                                       {"mle", Method::mle},
                                       {"mle-noise", Method::mle_noise},
                                       {"mle-entropy", Method::mle_entropy}}};
-}
-constexpr auto names(ProxyKind) {
-  return std::array<Name<ProxyKind>, 2>{{{"energy", ProxyKind::energy}, {"flow", ProxyKind::flow}}};
 }
 constexpr auto names(FeatureOrder) {
   return std::array<Name<FeatureOrder>, 2>{
@@ -80,6 +78,8 @@ std::string write(const V& value) {
       if (entry.value == value) return std::string(entry.name);
     }
     return "?";
+  } else if constexpr (std::is_same_v<V, ModelChoice>) {
+    return value.name;
   } else if constexpr (std::is_same_v<V, std::vector<Eigen::Index>>) {
     return fmt::format("{}", fmt::join(value, ","));
   } else {
@@ -111,6 +111,8 @@ void read(const std::string& text, V& value) {
       known.push_back(entry.name);
     }
     refuse(fmt::format("{}", fmt::join(known, " or ")), text);
+  } else if constexpr (std::is_same_v<V, ModelChoice>) {
+    value = {find_model_choice({text}).name};
   } else if constexpr (std::is_same_v<V, std::vector<Eigen::Index>>) {
     value.clear();
     std::string_view rest = text;
@@ -137,6 +139,7 @@ template <typename Options, typename Visit>
 void visit_data_and_models(Options& o, Visit&& visit) {
   visit("seed", o.seed, "of all random numbers: the same seed gives the same bits");
   visit("method", o.train.method, "dual, weighted, mle, mle-noise or mle-entropy");
+  visit("main", o.main, "main model: flow");
   visit("proxy", o.proxy, "proxy model: energy, or flow (which also samples)");
   visit("validation.fraction", o.validation_fraction,
         "share of rows held out; negative: 10 to 20 % by their number; 0: none");

@@ -71,68 +71,59 @@ void add_other_sources(const Schema& schema, const UnnormalizedDensity<T>& model
 }  // namespace
 
 template <typename T>
-TabularDensity<T>::TabularDensity(Schema schema, SplineFlow<T> main,
+TabularDensity<T>::TabularDensity(Schema schema, AnyDensity<T> main,
                                   std::optional<AnyModel<T>> proxy)
     : schema_(std::move(schema)), main_(std::move(main)), proxy_(std::move(proxy)) {
-  require_fit<T>(schema_, main_, "main");
-  if (proxy_) require_fit<T>(schema_, *proxy_density(), "proxy");
+  require_fit<T>(schema_, *main_, "main");
+  if (proxy_) require_fit<T>(schema_, **proxy_, "proxy");
 }
 
 template <typename T>
-const UnnormalizedDensity<T>* TabularDensity<T>::proxy_density() const {
-  if (!proxy_) return nullptr;
-  return std::visit([](const auto& m) -> const UnnormalizedDensity<T>* { return &m; }, *proxy_);
-}
-
-template <typename T>
-UnnormalizedDensity<T>* TabularDensity<T>::edit_proxy() {
-  if (!proxy_) return nullptr;
-  return std::visit([](auto& m) -> UnnormalizedDensity<T>* { return &m; }, *proxy_);
+const UnnormalizedDensity<T>& TabularDensity<T>::model(From from) const {
+  if (from == From::main) return *main_;
+  if (!proxy_) {
+    throw std::invalid_argument("from: there is no proxy model in this file, only main");
+  }
+  return **proxy_;
 }
 
 template <typename T>
 void TabularDensity<T>::use_threads(std::shared_ptr<ThreadPool> pool) {
-  main_.use_threads(pool);
-  if (proxy_) std::visit([&](auto& model) { model.use_threads(pool); }, *proxy_);
+  main_->use_threads(pool);
+  if (proxy_) (*proxy_)->use_threads(pool);
 }
 
 template <typename T>
 void TabularDensity<T>::choose(From from) {
-  if (from == From::proxy && !proxy_) {
-    throw std::invalid_argument("from: there is no proxy model in this file, only main");
-  }
+  static_cast<void>(model(from));
   chosen_ = from;
 }
 
 template <typename T>
 void TabularDensity<T>::normalize(std::uint64_t seed) {
-  const UnnormalizedDensity<T>* proxy = proxy_density();
-  if (proxy == nullptr || proxy->normalized() || proxy->context_features() > 0) return;
-  log_zeta_ = normalize_energy<T>(main_, *proxy, Matrix<T>(), kPlainZetaSamples, seed).log_zeta(0);
+  if (!proxy_ || (*proxy_)->normalized() || (*proxy_)->context_features() > 0) return;
+  log_zeta_ =
+      normalize_energy<T>(*main_, **proxy_, Matrix<T>(), kPlainZetaSamples, seed).log_zeta(0);
 }
 
 template <typename T>
 EnergyCheck TabularDensity<T>::check_energy(const MatrixView<double>& conditions,
                                             std::uint64_t seed) const {
-  const UnnormalizedDensity<T>* proxy = proxy_density();
-  if (proxy == nullptr || proxy->normalized()) return {};
-  const bool conditional = proxy->context_features() > 0;
+  if (!proxy_ || (*proxy_)->normalized()) return {};
+  const bool conditional = (*proxy_)->context_features() > 0;
   if (conditional && conditions.rows() == 0) return {};
   const Eigen::Index samples = conditional ? kZetaSamplesPerRow : kPlainZetaSamples;
   const Matrix<T> some =
       conditional ? Matrix<T>(conditions.topRows(std::min(kCheckedConditions, conditions.rows()))
                                   .template cast<T>())
                   : Matrix<T>();
-  return summarize(normalize_energy<T>(main_, *proxy, some, samples, seed), samples);
+  return summarize(normalize_energy<T>(*main_, **proxy_, some, samples, seed), samples);
 }
 
 template <typename T>
 Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
                                            const MatrixView<double>& context, From from) const {
-  const UnnormalizedDensity<T>* model = from == From::main ? &main_ : proxy_density();
-  if (model == nullptr) {
-    throw std::invalid_argument("from: there is no proxy model in this file, only main");
-  }
+  const UnnormalizedDensity<T>& model = this->model(from);
   const auto each_part = [&](const auto& job) {
     for (Eigen::Index first = 0; first < x.rows(); first += kRowsAtOnce) {
       const Eigen::Index count = std::min(kRowsAtOnce, x.rows() - first);
@@ -142,16 +133,16 @@ Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
   Vector<double> result(x.rows());
   each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
     const Matrix<T> part = x.middleRows(first, count).template cast<T>();
-    result.segment(first, count) = model->log_unnormalized(part, c).template cast<double>();
+    result.segment(first, count) = model.log_unnormalized(part, c).template cast<double>();
   });
-  if (schema_.folds()) add_other_sources<T>(schema_, *model, x, context, result);
-  if (model->normalized()) return result;
-  if (model->context_features() == 0) {
+  if (schema_.folds()) add_other_sources<T>(schema_, model, x, context, result);
+  if (model.normalized()) return result;
+  if (model.context_features() == 0) {
     result.array() -= log_zeta_;
     return result;
   }
   each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
-    result.segment(first, count) -= normalize_energy<T>(main_, *model, c, kZetaSamplesPerRow, 0)
+    result.segment(first, count) -= normalize_energy<T>(*main_, model, c, kZetaSamplesPerRow, 0)
                                         .log_zeta.replicate(c.rows() == 1 ? count : 1, 1);
   });
   return result;
@@ -177,25 +168,21 @@ TableSamples TabularDensity<T>::sample(Eigen::Index rows, std::uint64_t seed,
         fmt::format("conditions: expected 1 or {} rows of {} numbers, got {} of {}", rows, columns,
                     conditions.rows(), conditions.cols()));
   }
-  const From which = from.value_or(chosen_);
-  if (which == From::proxy && !proxy_) {
-    throw std::invalid_argument("from: there is no proxy model in this file, only main");
-  }
-  const auto* proxy_flow = which == From::proxy ? std::get_if<SplineFlow<T>>(&*proxy_) : nullptr;
-  Matrix<double> x(rows, main_.features());
+  const UnnormalizedDensity<T>& model = this->model(from.value_or(chosen_));
+  const Density<T>* density = model.as_density();
+  Matrix<double> x(rows, model.features());
   TableSamples result;
   double accepted = 0;
   for (Eigen::Index first = 0; first < rows; first += kRowsAtOnce) {
     const Eigen::Index count = std::min(kRowsAtOnce, rows - first);
     const Matrix<T> c = columns > 0 ? context_part<T>(conditions, first, count) : Matrix<T>();
     const RandomStream stream{seed, kTableSamples, static_cast<std::uint64_t>(first / kRowsAtOnce)};
-    if (which == From::main || proxy_flow != nullptr) {
-      const SplineFlow<T>& flow = which == From::main ? main_ : *proxy_flow;
-      x.middleRows(first, count) = flow.sample(count, c, stream).x.template cast<double>();
+    if (density != nullptr) {
+      x.middleRows(first, count) = density->sample(count, c, stream).x.template cast<double>();
       accepted += static_cast<double>(count);
     } else {
-      const MetropolisResult<T> drawn = independence_metropolis<T>(*proxy_density(), main_, count,
-                                                                   c, kMetropolisProposals, stream);
+      const MetropolisResult<T> drawn =
+          independence_metropolis<T>(model, *main_, count, c, kMetropolisProposals, stream);
       x.middleRows(first, count) = drawn.x.template cast<double>();
       accepted += drawn.acceptance_rate * static_cast<double>(count);
     }

@@ -51,7 +51,7 @@ std::vector<Record> read_records(const storage::Arrays& arrays, const char* name
 template <typename T>
 void TabularDensity<T>::save(const std::filesystem::path& path) const {
   ModelArchive<T> archive;
-  archive.models.emplace("main", main_);
+  archive.models.emplace("main", AnyModel<T>(main_->clone()));
   if (proxy_) archive.models.emplace("proxy", *proxy_);
   archive.metadata = {{kSchema, schema_.to_json()},
                       {kRecord, record},
@@ -75,19 +75,22 @@ TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path& path) {
     return found == archive.metadata.end() ? std::string() : found->second;
   };
   const auto main = archive.models.find("main");
-  auto* flow = main == archive.models.end() ? nullptr : std::get_if<SplineFlow<T>>(&main->second);
-  if (flow == nullptr) fail("holds no spline flow as its main model: fit one with `jeffreys fit`");
+  if (main == archive.models.end() || main->second->as_density() == nullptr) {
+    fail("holds no density as its main model: fit one with `jeffreys fit`");
+  }
+  AnyDensity<T> density_model(std::move(main->second).release());
   const std::string schema_text = entry(kSchema);
   std::optional<AnyModel<T>> proxy;
   if (const auto found = archive.models.find("proxy"); found != archive.models.end()) {
     proxy = std::move(found->second);
   }
   try {
-    Schema schema = schema_text.empty()
-                        ? Schema::identity(static_cast<std::size_t>(flow->features()),
-                                           static_cast<std::size_t>(flow->context_features()))
-                        : Schema::from_json(schema_text, file);
-    TabularDensity density(std::move(schema), std::move(*flow), std::move(proxy));
+    Schema schema =
+        schema_text.empty()
+            ? Schema::identity(static_cast<std::size_t>(density_model->features()),
+                               static_cast<std::size_t>(density_model->context_features()))
+            : Schema::from_json(schema_text, file);
+    TabularDensity density(std::move(schema), std::move(density_model), std::move(proxy));
     density.record = entry(kRecord);
     for (const auto& [key, text] : archive.metadata) {
       if (key.starts_with(kAttachment)) density.attachments[key.substr(kAttachment.size())] = text;

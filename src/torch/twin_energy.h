@@ -26,7 +26,7 @@ class EnergyTwin {
   template <typename T>
   void load(const EnergyModel<T>& model) {
     parameters_.load(model.parameters());
-    vectors_.load(model.spectral_vectors());
+    vectors_.load(model.state());
   }
 
   // The leaf [parameters], in the model's layout; u and v of all spectral layers, which autograd
@@ -52,7 +52,7 @@ class EnergyTwin {
         confined_(confined),
         temperature_(model.temperature()),
         parameters_(model.layout(), model.parameters(), true),
-        vectors_(model.spectral_layout(), model.spectral_vectors(), false) {}
+        vectors_(model.state_layout(), model.state(), false) {}
 
   std::int64_t blocks_;
   std::int64_t film_layers_;  // 0: residual blocks

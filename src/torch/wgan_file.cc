@@ -33,7 +33,7 @@ std::uint64_t hash(const Matrix<T>& rows) {
 
 template <typename T>
 std::string model_text(const UnnormalizedDensity<T>& model) {
-  std::string text = fmt::format("{} bytes;{};", sizeof(T), model.traits());
+  std::string text = fmt::format("{} bytes;{};", sizeof(T), model.architecture());
   for (const ParameterBlock& block : model.layout().blocks()) {
     text += fmt::format("{}:{};", block.name, fmt::join(block.shape, ","));
   }

@@ -153,7 +153,7 @@ template <typename T>
 WganState<T> WganRun<T>::take_state() const {
   return {.generator = copy_of(generator_.parameters()),
           .critic = copy_of(critic_.parameters()),
-          .spectral_vectors = copy_of(critic_.spectral_vectors()),
+          .spectral_vectors = copy_of(critic_.state()),
           .generator_update = generator_update_.state(),
           .critic_update = critic_update_.state()};
 }
@@ -162,7 +162,7 @@ template <typename T>
 void WganRun<T>::restore(const WganState<T>& state) {
   set_parameters(generator_, state.generator);
   set_parameters(critic_, state.critic);
-  critic_.set_spectral_vectors(state.spectral_vectors);
+  critic_.set_state(state.spectral_vectors);
   generator_update_.set_state(state.generator_update);
   critic_update_.set_state(state.critic_update);
 }

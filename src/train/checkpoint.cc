@@ -35,7 +35,7 @@ std::uint64_t hash(const Matrix<T>& rows, std::uint64_t value) {
 
 template <typename T>
 std::string layout_text(const UnnormalizedDensity<T>& model) {
-  std::string text = fmt::format("{} bytes;{};", sizeof(T), model.traits());
+  std::string text = fmt::format("{} bytes;{};", sizeof(T), model.architecture());
   for (const ParameterBlock& block : model.layout().blocks()) {
     text += fmt::format("{}:{};", block.name, block.size);
   }

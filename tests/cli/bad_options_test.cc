@@ -22,8 +22,8 @@ class BadOptions : public ProgramTest {
 };
 
 TEST_F(BadOptions, UnknownSettingsComeWithAHint) {
-  EXPECT_THAT(refused(kUsage, {"--set", "main=1"}),
-              AllOf(HasSubstr("--set"), HasSubstr("'main'"), HasSubstr("learning_rate.main")));
+  EXPECT_THAT(refused(kUsage, {"--set", "rate.main=1"}),
+              AllOf(HasSubstr("--set"), HasSubstr("'rate.main'"), HasSubstr("learning_rate.main")));
   EXPECT_THAT(refused(kUsage, {"--set", "qqq=1"}), HasSubstr("jeffreys fit --settings"));
   EXPECT_THAT(refused(kUsage, {"--set", "iterations"}), HasSubstr("KEY=VALUE"));
   EXPECT_THAT(refused(kUsage, {"--set", "=3"}), HasSubstr("KEY=VALUE"));

@@ -39,7 +39,7 @@ TEST_F(FitCommand, EveryMethodMakesAModel) {
     const Json inside = good({"inspect", "m", "--json"}).json();
     EXPECT_EQ(inside.at("proxy").is_null(), !proxy);
     if (arguments.back() == "energy") {
-      EXPECT_THAT(inside.at("proxy").get<std::string>(), HasSubstr("energy model"));
+      EXPECT_THAT(inside.at("proxy").get<std::string>(), HasSubstr("residual energy"));
     }
     EXPECT_EQ(Cells(good({"sample", "m", "-n", "7"}).out).rows(), 7u);
     EXPECT_EQ(Cells(good({"log_prob", "m", "t.csv"}).out).rows(), 100u);

@@ -29,7 +29,7 @@ class Views : public ProgramTest {
 
 TEST_F(Views, InspectShowsModelsAndColumns) {
   EXPECT_THAT(good({"inspect", "m"}).out,
-              AllOf(HasSubstr("spline flow, 2 features"), HasSubstr("proxy: "), HasSubstr("  x "),
+              AllOf(HasSubstr("spline flow, features 2"), HasSubstr("proxy: "), HasSubstr("  x "),
                     HasSubstr("  y "), HasSubstr("verdict: ")));
   const auto json = good({"inspect", "m", "--json"}).json();
   ASSERT_EQ(json.at("columns").size(), 2u);

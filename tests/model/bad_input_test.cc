@@ -258,8 +258,8 @@ TEST_F(BadShapes, ChainsFromAFlowOfOtherFeatures) {
 }
 
 TEST_F(BadShapes, WrongSpectralVectors) {
-  const std::size_t size = film.spectral_layout().size();
-  EXPECT_THAT(complaint([&] { film.set_spectral_vectors(std::vector<float>(size + 2)); }),
+  const std::size_t size = film.state_layout().size();
+  EXPECT_THAT(complaint([&] { film.set_state(std::vector<float>(size + 2)); }),
               names("vectors", std::to_string(size) + " elements", std::to_string(size + 2)));
   EXPECT_THAT(complaint([&] { film.power_iterate(-1); }), names("iterations", "at least 0", "-1"));
   EXPECT_THAT(complaint([&] { (void)film.effective_weight(film.layout().find("blocks.0.alpha")); }),

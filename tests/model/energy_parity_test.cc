@@ -90,8 +90,8 @@ TEST_P(EnergyParity, ParameterGradients) {
 TEST_P(EnergyParity, OnePowerIteration) {
   model->power_iterate();
   const std::vector<double> expected =
-      testing::read_layout<double>(golden, model->spectral_layout(), "after1.");
-  const std::span<const double> actual = model->spectral_vectors();
+      testing::read_layout<double>(golden, model->state_layout(), "after1.");
+  const std::span<const double> actual = model->state();
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(actual[i], expected[i], 1e-10) << "element " << i;
   }

@@ -44,8 +44,8 @@ TEST_F(PosteriorFile, SpeaksAsBefore) {
   observed << 0.2, 5, 0.9, 3;
   for (const PosteriorCase& of :
        {PosteriorCase{}, PosteriorCase{.prior = open_prior()}, PosteriorCase{.prior = {}},
-        PosteriorCase{.support = Support::rejection}, PosteriorCase{.proxy = ProxyKind::flow},
-        PosteriorCase{.proxy = ProxyKind::energy}}) {
+        PosteriorCase{.support = Support::rejection}, PosteriorCase{.proxy = ModelChoice{"flow"}},
+        PosteriorCase{.proxy = ModelChoice{"energy"}}}) {
     const Posterior before = untrained_posterior(of);
     before.save(path("m"));
     const Posterior after = Posterior::load(path("m"));

@@ -44,8 +44,8 @@ std::string message_of(const std::function<void()>& call) {
 // A posterior under the box prior, trained for a moment, with an energy model as its proxy.
 Posterior with_energy(Support support = Support::transform) {
   const PreparedTable table = prepared_pairs(pairs_of(box_prior()), box_prior(), support);
-  FitOptions options = default_posterior_options(table.rows(), 2, 2, ProxyKind::energy);
-  options.proxy = ProxyKind::energy;
+  FitOptions options = default_posterior_options(table.rows(), 2, 2, ModelChoice{"energy"});
+  options.proxy = ModelChoice{"energy"};
   options.flow = {.transforms = 2, .bins = 6, .hidden = {16}};
   options.energy.hidden = 32;
   options.train.method = Method::weighted;
@@ -78,7 +78,8 @@ TEST(PosteriorSamples, NeverLeaveTheSupport) {
 TEST(PosteriorSamples, HaveTheDensity) {
   constexpr Eigen::Index kSamples = 20'000;
   for (const Support support : {Support::transform, Support::rejection}) {
-    const Posterior posterior = untrained_posterior({.support = support, .proxy = ProxyKind::flow});
+    const Posterior posterior =
+        untrained_posterior({.support = support, .proxy = ModelChoice{"flow"}});
     const Matrix<double> observed = observation(0.9, 5);
     for (const From from : {From::main, From::proxy}) {
       const PosteriorGrid grid(posterior, observed, box_prior(), 150, 0.7, from);
@@ -170,7 +171,7 @@ TEST(PosteriorSamples, AreIndependentBetweenObservations) {
   };
   for (const Support support : {Support::transform, Support::rejection}) {
     const Posterior posterior =
-        untrained_posterior({.support = support, .proxy = ProxyKind::energy});
+        untrained_posterior({.support = support, .proxy = ModelChoice{"energy"}});
     EXPECT_TRUE(halves_differ(posterior, 50, {}));
     EXPECT_TRUE(halves_differ(posterior, 40'000, {}));  // more than are drawn at once
     EXPECT_TRUE(halves_differ(posterior, 50, {.from = From::proxy, .proposals = 3}));
@@ -194,7 +195,7 @@ TEST(PosteriorSamples, AreAFunctionOfTheSeed) {
   observed << 0.2, 5, -0.7, 3;
   for (const Support support : {Support::transform, Support::rejection}) {
     const Posterior posterior =
-        untrained_posterior({.support = support, .proxy = ProxyKind::energy});
+        untrained_posterior({.support = support, .proxy = ModelChoice{"energy"}});
     for (PosteriorSampling options : every_sampling()) {
       const Matrix<double> first = posterior.sample(observed, 30, options).parameters;
       EXPECT_TRUE(same_bits(first, posterior.sample(observed, 30, options).parameters));
@@ -209,7 +210,7 @@ TEST(PosteriorSamples, AreTheSameForAnyNumberOfThreads) {
   Matrix<double> observed(2, 2);
   observed << 0.2, 5, -0.7, 3;
   for (const Support support : {Support::transform, Support::rejection}) {
-    Posterior posterior = untrained_posterior({.support = support, .proxy = ProxyKind::energy});
+    Posterior posterior = untrained_posterior({.support = support, .proxy = ModelChoice{"energy"}});
     std::vector<Matrix<double>> samples;
     std::vector<Vector<double>> densities;
     for (const std::size_t threads : {1U, 2U}) {
@@ -253,7 +254,7 @@ TEST(PosteriorSamples, RejectionEndsWhenItsTimeIsOver) {
 
 TEST(PosteriorSamples, LangevinChainsThatGetLostAreDrawnAnew) {
   TabularDensity<float> density =
-      untrained_posterior({.prior = {}, .proxy = ProxyKind::energy}).density();
+      untrained_posterior({.prior = {}, .proxy = ModelChoice{"energy"}}).density();
   // Steep enough for a step of this length to overflow in one chain of 15.
   scale_parameters<float>(*density.edit_proxy(), 3);
   const Posterior posterior(density);
@@ -304,7 +305,7 @@ TEST(PosteriorSamples, TellsWrongArguments) {
 TEST(PosteriorFit, ManyPairsTakeMoreTransforms) {
   const Eigen::Index few = default_posterior_options(900, 2, 2).flow.transforms;
   EXPECT_EQ(default_posterior_options(9000, 2, 2).flow.transforms, few + 2);
-  EXPECT_EQ(default_posterior_options(9000, 2, 2, ProxyKind::energy).flow.transforms, few);
+  EXPECT_EQ(default_posterior_options(9000, 2, 2, ModelChoice{"energy"}).flow.transforms, few);
 }
 
 // Parameters are normal around half the outcome with variance 0.05.

@@ -120,7 +120,7 @@ TEST(PosteriorDensity, EveryRowMayHaveItsOwnObservation) {
 }
 
 TEST(PosteriorDensity, TheModelThatSpeaksIsTheChosenOne) {
-  const Posterior main = untrained_posterior({.proxy = ProxyKind::flow});
+  const Posterior main = untrained_posterior({.proxy = ModelChoice{"flow"}});
   TabularDensity<float> density = main.density();
   density.choose(From::proxy);
   const Posterior proxy(density, box_prior());

@@ -58,7 +58,7 @@ struct PosteriorCase {
   std::optional<Prior> prior = box_prior();
   Support support = Support::transform;
   double roughness = 0.2;  // of the weights, which are far from smooth from 0.3 on
-  std::optional<ProxyKind> proxy = {};
+  std::optional<ModelChoice> proxy = {};
 };
 
 inline SplineFlow<float> rough_flow(double roughness, std::uint64_t seed) {
@@ -76,8 +76,8 @@ inline Posterior untrained_posterior(const PosteriorCase& of = {}) {
   const PreparedTable table =
       prepared_pairs(pairs_of(of.prior.value_or(open_prior())), of.prior, of.support);
   std::optional<AnyModel<float>> proxy;
-  if (of.proxy == ProxyKind::flow) proxy = rough_flow(of.roughness, 8);
-  if (of.proxy == ProxyKind::energy) {
+  if (of.proxy == ModelChoice{"flow"}) proxy = rough_flow(of.roughness, 8);
+  if (of.proxy == ModelChoice{"energy"}) {
     proxy = FilmEnergy<float>({.features = 2, .context_features = 2, .hidden = 16, .blocks = 1});
   }
   return make_posterior(

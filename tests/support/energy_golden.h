@@ -29,7 +29,7 @@ void load_energy(const Golden& golden, EnergyModel<T>& model) {
   model.edit_parameters([&](std::span<T> parameters) {
     std::copy(weights.begin(), weights.end(), parameters.begin());
   });
-  model.set_spectral_vectors(read_layout<T>(golden, model.spectral_layout(), "param."));
+  model.set_state(read_layout<T>(golden, model.state_layout(), "param."));
 }
 
 }  // namespace jeffreys::testing

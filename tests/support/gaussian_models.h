@@ -58,9 +58,8 @@ class ToyModel : public Base {
     return values;
   }
 
-  [[nodiscard]] InputGradient<double> input_gradient(const MatrixView<double>&,
-                                                     const MatrixView<double>&,
-                                                     ContextGradient) const override {
+  [[nodiscard]] std::string architecture() const override { return R"({"model": "toy"})"; }
+  [[nodiscard]] std::unique_ptr<UnnormalizedDensity<double>> clone() const override {
     throw std::logic_error("not needed by training");
   }
 
@@ -78,19 +77,6 @@ class ToyModel : public Base {
 class ToyDensity : public ToyModel<Density<double>> {
  public:
   using ToyModel::ToyModel;
-
-  using Density<double>::sample;
-  void sample(Eigen::Index rows, const MatrixView<double>& context, const RandomStream& stream,
-              Samples<double>& samples, KeepTape keep) const override {
-    Matrix<double> noise(rows, 1);
-    kernels::fill_normals(
-        kernels::RandomArguments<double>{{stream.seed, stream.purpose, stream.iteration},
-                                         0,
-                                         static_cast<std::size_t>(rows),
-                                         1,
-                                         noise.data()});
-    sample_from_noise(noise, context, samples, keep);
-  }
 
   using Density<double>::sample_from_noise;
   void sample_from_noise(const MatrixView<double>& noise, const MatrixView<double>& context,

@@ -54,7 +54,7 @@ TEST_F(Laws, DensitiesIntegrateToOne) {
 Fit energy_fit(std::uint64_t seed) {
   FitOptions options = small_fit_options(400);
   options.seed = seed;
-  options.proxy = ProxyKind::energy;
+  options.proxy = ModelChoice{"energy"};
   return fit_table(plane_table(), options);
 }
 

@@ -94,7 +94,8 @@ TEST(Settings, EveryKeyRefusesNonsense) {
 }
 
 TEST(Settings, UnknownKeysHaveAHint) {
-  EXPECT_THAT(refusal("main", "1"), HasSubstr("did you mean learning_rate.main"));
+  EXPECT_THAT(refusal("rate.main", "1"),
+              AllOf(HasSubstr("did you mean"), HasSubstr("learning_rate.main")));
   EXPECT_THAT(refusal("training.iterations", "1"), HasSubstr("did you mean iterations"));
   EXPECT_THAT(refusal("qqqq", "1"), HasSubstr("--settings"));
   EXPECT_THAT(refusal("", "1"), HasSubstr("unknown setting"));
@@ -153,7 +154,8 @@ TEST(Defaults, AreValidForEverySize) {
 }
 
 TEST(Defaults, TakeSmallBatchesForManyColumns) {
-  const auto batch = [](std::size_t rows, std::size_t features, ProxyKind proxy = ProxyKind::flow) {
+  const auto batch = [](std::size_t rows, std::size_t features,
+                        ModelChoice proxy = ModelChoice{"flow"}) {
     return default_fit_options(rows, features, 0, proxy).train.batch_size;
   };
   EXPECT_EQ(batch(1000, 4), 0);
@@ -161,18 +163,18 @@ TEST(Defaults, TakeSmallBatchesForManyColumns) {
   EXPECT_EQ(batch(101, 5), 100);
   EXPECT_EQ(batch(5000, 5), 250);
   EXPECT_EQ(batch(20000, 5), 1000);
-  EXPECT_EQ(batch(1000, 4, ProxyKind::energy), 0);
-  EXPECT_EQ(batch(2001, 4, ProxyKind::energy), 1000);
-  EXPECT_EQ(batch(1000, 5, ProxyKind::energy), 100);
-  EXPECT_EQ(default_fit_options(1000, 2, 2, ProxyKind::energy).train.batch_size, 128);
-  EXPECT_EQ(default_fit_options(110, 2, 2, ProxyKind::energy).train.batch_size, 100);
+  EXPECT_EQ(batch(1000, 4, ModelChoice{"energy"}), 0);
+  EXPECT_EQ(batch(2001, 4, ModelChoice{"energy"}), 1000);
+  EXPECT_EQ(batch(1000, 5, ModelChoice{"energy"}), 100);
+  EXPECT_EQ(default_fit_options(1000, 2, 2, ModelChoice{"energy"}).train.batch_size, 128);
+  EXPECT_EQ(default_fit_options(110, 2, 2, ModelChoice{"energy"}).train.batch_size, 100);
 }
 
 // What holds is the default; the paper's presets keep its formulas as written.
 TEST(Defaults, BoundLogZetaButInThePapersPresets) {
   for (const auto& [features, context] :
        {std::pair<std::size_t, std::size_t>{2, 0}, {12, 0}, {2, 3}}) {
-    FitOptions options = default_fit_options(500, features, context, ProxyKind::energy);
+    FitOptions options = default_fit_options(500, features, context, ModelChoice{"energy"});
     EXPECT_EQ(options.train.dual.zeta_constraint, ZetaConstraint::log);
     EXPECT_EQ(options.train.zeta.estimator, ZetaEstimator::shared);
     EXPECT_TRUE(options.energy.bounded);

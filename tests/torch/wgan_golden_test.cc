@@ -72,8 +72,7 @@ class GoldenWgan : public ::testing::Test {
   GoldenWgan() {
     load(golden, generator, "start.main.");
     load(golden, critic, "start.critic.");
-    critic.set_spectral_vectors(
-        read_layout<double>(golden, critic.spectral_layout(), "start.critic."));
+    critic.set_state(read_layout<double>(golden, critic.state_layout(), "start.critic."));
   }
 
   WganRecord step(int i) { return run.step(noise_of(golden, "step" + std::to_string(i))); }
@@ -96,8 +95,7 @@ TEST_F(GoldenWgan, FiveIterations) {
   }
   expect_near(golden, generator.layout(), generator.parameters(), "end.main.", kStateTolerance);
   expect_near(golden, critic.layout(), critic.parameters(), "end.critic.", kStateTolerance);
-  expect_near(golden, critic.spectral_layout(), critic.spectral_vectors(), "end.critic.",
-              kStateTolerance);
+  expect_near(golden, critic.state_layout(), critic.state(), "end.critic.", kStateTolerance);
 }
 
 // The golden critic gradient is what PyTorch's buffer held at the end of the iteration: that of the

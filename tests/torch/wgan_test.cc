@@ -49,7 +49,7 @@ struct SmallWgan {
     for (int i = 0; i < steps; ++i) EXPECT_FALSE(trainer.step().skipped);
     std::vector<T> all(generator.parameters().begin(), generator.parameters().end());
     all.insert(all.end(), critic.parameters().begin(), critic.parameters().end());
-    all.insert(all.end(), critic.spectral_vectors().begin(), critic.spectral_vectors().end());
+    all.insert(all.end(), critic.state().begin(), critic.state().end());
     return all;
   }
 

@@ -43,7 +43,7 @@ void load_energy(const Golden& golden, Energy& model) {
   const std::vector<double> weights = read_layout<double>(golden, model.layout(), "start.ebm.");
   model.edit_parameters(
       [&](std::span<double> p) { std::copy(weights.begin(), weights.end(), p.begin()); });
-  model.set_spectral_vectors(read_layout<double>(golden, model.spectral_layout(), "start.ebm."));
+  model.set_state(read_layout<double>(golden, model.state_layout(), "start.ebm."));
 }
 
 // [M, rows, features] as [M * rows, features]

@@ -43,6 +43,9 @@ struct InputGradient {
 enum class ContextGradient { no, yes };
 
 template <typename T>
+class Density;
+
+template <typename T>
 class UnnormalizedDensity {
  public:
   UnnormalizedDensity();
@@ -52,24 +55,28 @@ class UnnormalizedDensity {
   UnnormalizedDensity(UnnormalizedDensity&&) noexcept = default;
   UnnormalizedDensity& operator=(UnnormalizedDensity&&) noexcept = default;
 
+  // What the model is besides its numbers: a JSON object whose field "model" names the kind, from
+  // which model_kind.h makes a model that differs in parameters and state alone.
+  [[nodiscard]] virtual std::string architecture() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<UnnormalizedDensity> clone() const = 0;
+
   [[nodiscard]] virtual Eigen::Index features() const = 0;
   [[nodiscard]] virtual Eigen::Index context_features() const = 0;
 
   // Whether exp(log_unnormalized) integrates to one, so that zeta need not be estimated.
   [[nodiscard]] virtual bool normalized() const { return false; }
+  // The model as one that draws exact samples, or nullptr if it cannot.
+  [[nodiscard]] virtual const Density<T>* as_density() const { return nullptr; }
 
   [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
   [[nodiscard]] virtual std::span<const T> parameters() const = 0;
-
-  // What the values depend on besides parameters and state (feature orders, temperature): two
-  // models with the same layout are the same function of their parameters if this agrees too.
-  [[nodiscard]] virtual std::string traits() const { return {}; }
 
   // The one way to change parameters: the model takes over what `edit` leaves in the buffer.
   virtual void edit_parameters(const std::function<void(std::span<T>)>& edit) = 0;
 
   // What belongs to the model's state but is no parameter (the vectors of spectral normalisation),
   // and the step that it takes before each evaluation in training.
+  [[nodiscard]] virtual const ParameterLayout& state_layout() const;
   [[nodiscard]] virtual std::span<const T> state() const { return {}; }
   virtual void set_state(std::span<const T> values);
   virtual void advance_state() {}
@@ -93,9 +100,12 @@ class UnnormalizedDensity {
                                         const BatchWeightFunction<T>& weights,
                                         std::span<T> gradient) const;
 
+  // The gradient with respect to x and the context, which Langevin sampling needs. A model that has
+  // none throws std::logic_error.
+  [[nodiscard]] virtual bool has_input_gradient() const { return false; }
   [[nodiscard]] virtual InputGradient<T> input_gradient(
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
-      ContextGradient wanted = ContextGradient::yes) const = 0;
+      ContextGradient wanted = ContextGradient::yes) const;
 
   // Threads for all operations; without a pool they run on the calling thread.
   void use_threads(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
@@ -107,15 +117,17 @@ class UnnormalizedDensity {
   std::shared_ptr<ThreadPool> pool_;
 };
 
-// What the backward pass of sampled rows needs; see Density::sample.
-template <typename T>
-class SampleTape;
+// What a model keeps of rows that it drew, for their scores: each has a kind of its own.
+class SampleTape {
+ public:
+  virtual ~SampleTape() = default;
+};
 
 template <typename T>
 struct Samples {
   Matrix<T> x;         // [rows, features]
   Vector<T> log_prob;  // [rows]
-  std::shared_ptr<SampleTape<T>> tape;
+  std::shared_ptr<SampleTape> tape;
 };
 
 // Whether sampling keeps its activations, so that the samples' scores need no second forward pass.
@@ -125,6 +137,7 @@ template <typename T>
 class Density : public UnnormalizedDensity<T> {
  public:
   [[nodiscard]] bool normalized() const override { return true; }
+  [[nodiscard]] const Density<T>* as_density() const final { return this; }
 
   [[nodiscard]] Vector<T> log_prob(const MatrixView<T>& x,
                                    const MatrixView<T>& context = Matrix<T>()) const {
@@ -132,14 +145,15 @@ class Density : public UnnormalizedDensity<T> {
   }
 
   // Draws rows with their log density. Memory of earlier samples is used again.
-  virtual void sample(Eigen::Index rows, const MatrixView<T>& context, const RandomStream& stream,
-                      Samples<T>& samples, KeepTape keep = KeepTape::no) const = 0;
+  void sample(Eigen::Index rows, const MatrixView<T>& context, const RandomStream& stream,
+              Samples<T>& samples, KeepTape keep = KeepTape::no) const;
 
   [[nodiscard]] Samples<T> sample(Eigen::Index rows, const RandomStream& stream) const;
   [[nodiscard]] Samples<T> sample(Eigen::Index rows, const MatrixView<T>& context,
                                   const RandomStream& stream) const;
 
-  // The rows that belong to given standard normal noise [rows, features].
+  // The rows that belong to given standard normal noise [rows, noise_features].
+  [[nodiscard]] virtual Eigen::Index noise_features() const { return this->features(); }
   virtual void sample_from_noise(const MatrixView<T>& noise, const MatrixView<T>& context,
                                  Samples<T>& samples, KeepTape keep = KeepTape::no) const = 0;
   [[nodiscard]] Samples<T> sample_from_noise(const MatrixView<T>& noise,

@@ -27,12 +27,9 @@ class EnergyModel : public UnnormalizedDensity<T> {
   void power_iterate(int iterations = 1);
 
   // u and v of all spectral layers as one flat buffer, with its layout.
-  [[nodiscard]] const ParameterLayout& spectral_layout() const;
-  [[nodiscard]] std::span<const T> spectral_vectors() const;
-  void set_spectral_vectors(std::span<const T> vectors);
-
-  [[nodiscard]] std::span<const T> state() const override { return spectral_vectors(); }
-  void set_state(std::span<const T> values) override { set_spectral_vectors(values); }
+  [[nodiscard]] const ParameterLayout& state_layout() const override;
+  [[nodiscard]] std::span<const T> state() const override;
+  void set_state(std::span<const T> vectors) override;
   void advance_state() override { power_iterate(); }
 
   // A layer's weights [out, in] as they act: divided by sigma where the layer is spectral.
@@ -43,7 +40,6 @@ class EnergyModel : public UnnormalizedDensity<T> {
   [[nodiscard]] const ParameterLayout& layout() const override;
   [[nodiscard]] std::span<const T> parameters() const override;
   void edit_parameters(const std::function<void(std::span<T>)>& edit) override;
-  [[nodiscard]] std::string traits() const override;
 
   // f_psi(x | c) / temperature
   [[nodiscard]] Vector<T> log_unnormalized(
@@ -57,6 +53,7 @@ class EnergyModel : public UnnormalizedDensity<T> {
                                 const BatchWeightFunction<T>& weights,
                                 std::span<T> gradient) const override;
 
+  [[nodiscard]] bool has_input_gradient() const override { return true; }
   [[nodiscard]] InputGradient<T> input_gradient(
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
       ContextGradient wanted = ContextGradient::yes) const override;
@@ -90,15 +87,31 @@ struct ResidualEnergyOptions {
 
   // Throws std::invalid_argument naming the field, expected and actual value.
   void validate() const;
+
+  // See SplineFlowOptions.
+  static constexpr const char* kModelName = "residual_energy";
+  template <typename Options, typename Visit>
+  static void visit_architecture(Options& o, Visit&& visit) {
+    visit("features", o.features);
+    visit("hidden", o.hidden);
+    visit("blocks", o.blocks);
+    visit("confined", o.confined);
+    visit("temperature", o.temperature);
+  }
+  [[nodiscard]] double least_parameters() const;
 };
 
 // The paper's residual MLP (label alg:residual_mlp).
 template <typename T>
 class ResidualEnergy final : public EnergyModel<T> {
  public:
+  using Options = ResidualEnergyOptions;
+
   // Weights as torch.nn.Linear draws them; 15 power iterations.
   explicit ResidualEnergy(const ResidualEnergyOptions& options);
   [[nodiscard]] const ResidualEnergyOptions& options() const { return options_; }
+  [[nodiscard]] std::string architecture() const override;
+  [[nodiscard]] std::unique_ptr<UnnormalizedDensity<T>> clone() const override;
 
  private:
   ResidualEnergyOptions options_;
@@ -118,14 +131,33 @@ struct FilmEnergyOptions {
   std::uint64_t seed = 0;
 
   void validate() const;
+
+  // See SplineFlowOptions.
+  static constexpr const char* kModelName = "film_energy";
+  template <typename Options, typename Visit>
+  static void visit_architecture(Options& o, Visit&& visit) {
+    visit("features", o.features);
+    visit("context_features", o.context_features);
+    visit("hidden", o.hidden);
+    visit("blocks", o.blocks);
+    visit("film_layers", o.film_layers);
+    visit("bounded", o.bounded);
+    visit("confined", o.confined);
+    visit("temperature", o.temperature);
+  }
+  [[nodiscard]] double least_parameters() const;
 };
 
 // Its conditional version: residual FiLM blocks (label alg:cond_residual_block).
 template <typename T>
 class FilmEnergy final : public EnergyModel<T> {
  public:
+  using Options = FilmEnergyOptions;
+
   explicit FilmEnergy(const FilmEnergyOptions& options);
   [[nodiscard]] const FilmEnergyOptions& options() const { return options_; }
+  [[nodiscard]] std::string architecture() const override;
+  [[nodiscard]] std::unique_ptr<UnnormalizedDensity<T>> clone() const override;
 
  private:
   FilmEnergyOptions options_;

@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <variant>
 
-#include "jeffreys/model/energy_model.h"
+#include "jeffreys/model/any_model.h"
 #include "jeffreys/model/spline_flow.h"
 #include "jeffreys/storage/array.h"
 
@@ -21,17 +20,8 @@ using ModelMetadata = std::map<std::string, std::string>;
 // The file is replaced atomically: a reader, also after a crash, sees the old model or the new one.
 // Metadata keys that begin with "jeffreys." are the format's own: std::invalid_argument.
 template <typename T>
-void save_model(const SplineFlow<T>& model, const std::filesystem::path& path,
+void save_model(const UnnormalizedDensity<T>& model, const std::filesystem::path& path,
                 const ModelMetadata& metadata = {});
-template <typename T>
-void save_model(const ResidualEnergy<T>& model, const std::filesystem::path& path,
-                const ModelMetadata& metadata = {});
-template <typename T>
-void save_model(const FilmEnergy<T>& model, const std::filesystem::path& path,
-                const ModelMetadata& metadata = {});
-
-template <typename T>
-using AnyModel = std::variant<SplineFlow<T>, ResidualEnergy<T>, FilmEnergy<T>>;
 
 template <typename T>
 struct LoadedModel {
@@ -44,7 +34,7 @@ struct LoadedModel {
 template <typename T>
 LoadedModel<T> load_model(const std::filesystem::path& path);
 
-// Reads a flow; InputError if the file holds another architecture.
+// Reads a flow; InputError if the file holds another model.
 template <typename T>
 SplineFlow<T> load_flow(const std::filesystem::path& path);
 

@@ -42,11 +42,27 @@ struct SplineFlowOptions {
 
   // Throws std::invalid_argument naming the field, expected and actual value.
   void validate() const;
+
+  // Of the architecture that model files hold: its name, its fields, and a lower bound of the
+  // parameters that a flow with them has.
+  static constexpr const char* kModelName = "spline_flow";
+  template <typename Options, typename Visit>
+  static void visit_architecture(Options& o, Visit&& visit) {
+    visit("features", o.features);
+    visit("context_features", o.context_features);
+    visit("transforms", o.transforms);
+    visit("bins", o.bins);
+    visit("hidden", o.hidden);
+    visit("orders", o.orders);
+  }
+  [[nodiscard]] double least_parameters() const;
 };
 
 template <typename T>
 class SplineFlow final : public Density<T> {
  public:
+  using Options = SplineFlowOptions;
+
   // Weights as torch.nn.Linear draws them: U(-1/sqrt(inputs), 1/sqrt(inputs)), but for those that
   // `start` leaves at 0; masked weights are 0.
   explicit SplineFlow(const SplineFlowOptions& options);
@@ -59,12 +75,13 @@ class SplineFlow final : public Density<T> {
   // The options, with the orders filled in.
   [[nodiscard]] const SplineFlowOptions& options() const;
 
+  [[nodiscard]] std::string architecture() const override;
+  [[nodiscard]] std::unique_ptr<UnnormalizedDensity<T>> clone() const override;
   [[nodiscard]] Eigen::Index features() const override;
   [[nodiscard]] Eigen::Index context_features() const override;
   [[nodiscard]] const ParameterLayout& layout() const override;
   [[nodiscard]] std::span<const T> parameters() const override;
   void edit_parameters(const std::function<void(std::span<T>)>& edit) override;
-  [[nodiscard]] std::string traits() const override;
 
   // For a block of weights, which of them the flow uses (row-major, as the block); empty for a
   // block that has no mask.
@@ -77,6 +94,7 @@ class SplineFlow final : public Density<T> {
   Vector<T> add_scores(const MatrixView<T>& x, const MatrixView<T>& context,
                        const WeightFunction<T>& weights, std::span<T> gradient) const override;
 
+  [[nodiscard]] bool has_input_gradient() const override { return true; }
   [[nodiscard]] InputGradient<T> input_gradient(
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
       ContextGradient wanted = ContextGradient::yes) const override;
@@ -84,10 +102,6 @@ class SplineFlow final : public Density<T> {
   // Data to noise: what the transforms make of x, [rows, features].
   [[nodiscard]] Matrix<T> to_noise(const MatrixView<T>& x,
                                    const MatrixView<T>& context = Matrix<T>()) const;
-
-  using Density<T>::sample;
-  void sample(Eigen::Index rows, const MatrixView<T>& context, const RandomStream& stream,
-              Samples<T>& samples, KeepTape keep = KeepTape::no) const override;
 
   using Density<T>::sample_from_noise;
   void sample_from_noise(const MatrixView<T>& noise, const MatrixView<T>& context,

@@ -15,8 +15,9 @@ namespace jeffreys {
 template <typename T>
 SplineFlow<T> import_zuko(const std::filesystem::path& path);
 
-// Weights, orders, masks and base distribution; the file is replaced atomically.
+// Weights, orders, masks and base distribution; the file is replaced atomically. Throws
+// std::invalid_argument for a model that is no spline flow.
 template <typename T>
-void export_zuko(const SplineFlow<T>& flow, const std::filesystem::path& path);
+void export_zuko(const UnnormalizedDensity<T>& model, const std::filesystem::path& path);
 
 }  // namespace jeffreys

@@ -28,7 +28,7 @@ struct PairColumns {
 // likelihood, unless the proxy is an energy model; the dual method has to be asked for.
 [[nodiscard]] FitOptions default_posterior_options(std::size_t rows, std::size_t parameters,
                                                    std::size_t outcomes,
-                                                   ProxyKind proxy = ProxyKind::flow);
+                                                   const ModelChoice& proxy = FitOptions().proxy);
 
 // The posterior of a density that was fitted to a table prepared with pair_schema.
 [[nodiscard]] Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,

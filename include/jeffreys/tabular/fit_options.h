@@ -6,13 +6,16 @@
 #include <vector>
 
 #include "jeffreys/data/schema.h"
-#include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/spline_flow.h"
 #include "jeffreys/train/options.h"
 
 namespace jeffreys {
 
-enum class ProxyKind { energy, flow };
+// The name of a model that settings can ask for: model_choices() lists them.
+struct ModelChoice {
+  std::string name;
+  bool operator==(const ModelChoice&) const = default;
+};
 
 struct FlowSettings {
   Eigen::Index transforms = 4;
@@ -35,8 +38,9 @@ struct FitOptions {
   std::uint64_t seed = 0;
   SchemaOptions schema = {};        // its seed is set from `seed`, as is that of training
   double validation_fraction = -1;  // of the rows; negative: by their number; 0: none
-  FlowSettings flow = {};           // of the main model, and of a flow proxy
-  ProxyKind proxy = ProxyKind::flow;
+  ModelChoice main = {"flow"};
+  ModelChoice proxy = {"flow"};
+  FlowSettings flow = {};
   EnergySettings energy = {};
   TrainOptions train = {};
 };
@@ -45,7 +49,7 @@ struct FitOptions {
 // proxy: chosen by experiment, see docs/settings.md.
 [[nodiscard]] FitOptions default_fit_options(std::size_t rows, std::size_t features,
                                              std::size_t context_features,
-                                             ProxyKind proxy = ProxyKind::flow);
+                                             const ModelChoice& proxy = FitOptions().proxy);
 
 // Rows of a batch where small ones fit better: what a flow then remembers of single rows is less,
 // and it is ready sooner. 0: all of them.

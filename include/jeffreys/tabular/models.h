@@ -1,12 +1,22 @@
-// The models that settings ask for.
+// The models that settings ask for, by name.
 #pragma once
 
-#include "jeffreys/model/model_file.h"
+#include <string>
+#include <vector>
+
+#include "jeffreys/model/any_model.h"
 #include "jeffreys/tabular/fit_options.h"
 
 namespace jeffreys {
 
-[[nodiscard]] SplineFlow<float> make_main_model(const FitOptions& options, Eigen::Index features,
+struct ModelChoiceInfo {
+  std::string name;
+  std::string description;
+};
+[[nodiscard]] std::vector<ModelChoiceInfo> model_choices();
+
+// Throws std::invalid_argument where the main model would be one that cannot be sampled.
+[[nodiscard]] AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index features,
                                                 Eigen::Index context_features);
 
 // Its weights are drawn with another seed than the main model's: two equal flows would stay equal

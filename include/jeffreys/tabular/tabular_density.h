@@ -35,17 +35,18 @@ template <typename T>
 class TabularDensity {
  public:
   // Throws std::invalid_argument where schema and models do not fit together.
-  TabularDensity(Schema schema, SplineFlow<T> main, std::optional<AnyModel<T>> proxy = {});
+  TabularDensity(Schema schema, AnyDensity<T> main, std::optional<AnyModel<T>> proxy = {});
 
   [[nodiscard]] const Schema& schema() const { return schema_; }
-  [[nodiscard]] const SplineFlow<T>& main() const { return main_; }
-  [[nodiscard]] const std::optional<AnyModel<T>>& proxy() const { return proxy_; }
+  [[nodiscard]] const Density<T>& main() const { return *main_; }
   // nullptr if there is none.
-  [[nodiscard]] const UnnormalizedDensity<T>* proxy_density() const;
+  [[nodiscard]] const UnnormalizedDensity<T>* proxy() const { return proxy_ ? &**proxy_ : nullptr; }
+  // One of the two. Throws std::invalid_argument for a proxy that is not there.
+  [[nodiscard]] const UnnormalizedDensity<T>& model(From from) const;
   void use_threads(std::shared_ptr<ThreadPool> pool);
   // For training.
-  [[nodiscard]] SplineFlow<T>& edit_main() { return main_; }
-  [[nodiscard]] UnnormalizedDensity<T>* edit_proxy();
+  [[nodiscard]] Density<T>& edit_main() { return *main_; }
+  [[nodiscard]] UnnormalizedDensity<T>* edit_proxy() { return proxy_ ? &**proxy_ : nullptr; }
 
   // What log_prob and sample use unless told otherwise.
   [[nodiscard]] From chosen() const { return chosen_; }
@@ -80,13 +81,13 @@ class TabularDensity {
   std::map<std::string, std::string> attachments;
 
   void save(const std::filesystem::path& path) const;
-  // Also reads a file of save_model with a flow: its columns are then called x1, x2, ... and its
+  // Also reads a file of save_model with a density: its columns are then called x1, x2, ... and its
   // conditions c1, c2, ...
   static TabularDensity load(const std::filesystem::path& path);
 
  private:
   Schema schema_;
-  SplineFlow<T> main_;
+  AnyDensity<T> main_;
   std::optional<AnyModel<T>> proxy_;
   From chosen_ = From::main;
   double log_zeta_ = 0;

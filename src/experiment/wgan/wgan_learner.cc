@@ -24,9 +24,10 @@ class WganLearner final : public Learner {
  public:
   WganLearner(const Job& job, const Workload& workload)
       : max_skipped_(job.options.train.max_skipped),
-        generator_(make_main_model(job.options, workload.rows().x.cols(), 0)),
-        critic_(std::get<ResidualEnergy<float>>(
-            make_proxy_model(job.options, workload.rows().x.cols(), 0))),
+        generator_(dynamic_cast<SplineFlow<float>&>(
+            *make_main_model(job.options, workload.rows().x.cols(), 0))),
+        critic_(dynamic_cast<ResidualEnergy<float>&>(
+            *make_proxy_model(job.options, workload.rows().x.cols(), 0))),
         trainer_(generator_, critic_, workload.rows().x, options_of(job)) {}
 
   void step() override { record_ = trainer_.step(); }
