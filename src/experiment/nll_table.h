@@ -17,7 +17,8 @@ enum Color {
   wgan_color = third_color,  // they never meet in one figure
   fourth_color = 4,
   fifth_color = 5,
-  reference_color = 6
+  reference_color = 6,
+  sixth_color = 7
 };
 
 struct TableRow {

@@ -106,8 +106,8 @@ std::string map_color(double at) {
 
 // Okabe and Ito's colours: told apart also by those who do not see red or green.
 const char* line_color(int color) {
-  constexpr std::array<const char*, 7> kColors = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                  "#e69f00", "#56b4e9", "#555555"};
+  constexpr std::array<const char*, 8> kColors = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                  "#e69f00", "#56b4e9", "#555555", "#8c510a"};
   return kColors[static_cast<std::size_t>(color) % kColors.size()];
 }
 
