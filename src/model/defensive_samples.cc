@@ -18,7 +18,7 @@ DefensiveSamples<T> defensive_samples(const Density<T>& density, Eigen::Index ea
     throw std::invalid_argument(
         fmt::format("each: expected an even number from 2 on, got {}", each));
   }
-  const Eigen::Index features = density.features();
+  const Eigen::Index features = density.noise_features();
   const Eigen::Index conditions = density.context_features() > 0 ? context.rows() : 1;
   const WideNoise wide(features);
   // The same noise for every condition: what is estimated for one then does not depend on where it

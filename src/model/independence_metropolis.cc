@@ -25,11 +25,11 @@ MetropolisResult<T> independence_metropolis(const UnnormalizedDensity<T>& target
     throw std::invalid_argument("proposals: expected 1 to 2^28 - 1");
   }
   MetropolisResult<T> result;
-  const WideNoise wide(proposal.features());
+  const WideNoise wide(proposal.noise_features());
   Vector<double> log_weight;   // of each chain's state
   Vector<double> wide_weight;  // the same for proposals from wide noise
   Samples<T> drawn;
-  Matrix<T> noise(rows, proposal.features());
+  Matrix<T> noise(rows, proposal.noise_features());
   std::vector<double> uniforms(static_cast<std::size_t>(rows));
   std::int64_t accepted = 0;
   for (int step = 0; step <= proposals; ++step) {

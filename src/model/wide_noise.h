@@ -1,4 +1,6 @@
-// Noise that is wider than a flow's own: what it becomes reaches where the flow has no samples.
+// Noise that is wider than a density's own: what it becomes reaches where the density has no
+// samples. Where several rows of noise become the same x (a mixture chooses its component by noise
+// too) the ratio is that of pairs of noise and x, by which importance weights stay unbiased.
 #pragma once
 
 #include <Eigen/Core>
