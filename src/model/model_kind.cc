@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "jeffreys/model/energy_model.h"
+#include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/model/spline_flow.h"
 #include "model/architecture.h"
 
@@ -31,7 +32,7 @@ template <typename T>
 struct Kinds {
   std::mutex mutex;
   std::vector<ModelKind<T>> all = {kind_of<T, SplineFlow<T>>(), kind_of<T, ResidualEnergy<T>>(),
-                                   kind_of<T, FilmEnergy<T>>()};
+                                   kind_of<T, FilmEnergy<T>>(), kind_of<T, GaussianMixture<T>>()};
 
   auto find(const std::string& name) {
     return std::find_if(all.begin(), all.end(),

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "jeffreys/model/energy_model.h"
+#include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/model/spline_flow.h"
 #include "tabular/model_choice.h"
 
@@ -68,10 +69,21 @@ void energy_defaults(std::size_t rows, const ModelSize& size, FitOptions& o) {
   o.train.validation.every = 100;  // each takes many samples
 }
 
+std::unique_ptr<UnnormalizedDensity<float>> make_mixture(const FitOptions& o, const ModelSize& size,
+                                                         std::uint64_t seed) {
+  return std::make_unique<GaussianMixture<float>>(
+      GaussianMixtureOptions{.features = size.features,
+                             .context_features = size.context_features,
+                             .components = o.mixture.components,
+                             .seed = seed});
+}
+
 const ModelChoiceEntry kChoices[] = {
     {"flow", "a neural spline flow: exact density, exact samples", make_flow, nullptr},
     {"energy", "an energy model: a proxy alone, since it cannot be sampled", make_energy,
      energy_defaults},
+    {"mixture", "a mixture of Gaussians with full covariances: simple, exact density and samples",
+     make_mixture, nullptr},
 };
 
 }  // namespace

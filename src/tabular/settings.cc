@@ -139,8 +139,8 @@ template <typename Options, typename Visit>
 void visit_data_and_models(Options& o, Visit&& visit) {
   visit("seed", o.seed, "of all random numbers: the same seed gives the same bits");
   visit("method", o.train.method, "dual, weighted, mle, mle-noise or mle-entropy");
-  visit("main", o.main, "main model: flow");
-  visit("proxy", o.proxy, "proxy model: energy, or flow (which also samples)");
+  visit("main", o.main, "main model: flow, or mixture");
+  visit("proxy", o.proxy, "proxy model: flow, energy or mixture; all but energy also sample");
   visit("validation.fraction", o.validation_fraction,
         "share of rows held out; negative: 10 to 20 % by their number; 0: none");
   visit("ties", o.schema.ties, "columns whose values repeat: dequantize, or keep (paper)");
@@ -159,6 +159,7 @@ void visit_data_and_models(Options& o, Visit&& visit) {
   visit("energy.confined", o.energy.confined,
         "its density falls like a normal one far from the data; paper: false");
   visit("energy.temperature", o.energy.temperature, "T: large dimensions need a small one");
+  visit("mixture.components", o.mixture.components, "Gaussians of a mixture");
 }
 
 template <typename Options, typename Visit>

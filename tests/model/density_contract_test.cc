@@ -10,6 +10,7 @@
 #include <numbers>
 #include <string>
 
+#include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/model/model_file.h"
 #include "jeffreys/model/model_kind.h"
 #include "support/finite_differences.h"
@@ -51,6 +52,10 @@ std::vector<Maker> models() {
                                             .blocks = 2,
                                             .bounded = true,
                                             .confined = true}),
+      maker<GaussianMixture<double>>("Mixture", {.features = 3, .components = 4}),
+      maker<GaussianMixture<double>>("MixtureContext",
+                                     {.features = 2, .context_features = 2, .components = 3}),
+      maker<GaussianMixture<double>>("MixtureOfOne", {.features = 1, .components = 1}),
   };
 }
 

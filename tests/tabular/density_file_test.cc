@@ -16,6 +16,7 @@ struct Kind {
   Method method = Method::dual;
   ModelChoice proxy = ModelChoice{"flow"};
   bool conditional = false;
+  ModelChoice main = {"flow"};
 };
 void PrintTo(const Kind& kind, std::ostream* stream) { *stream << kind.name; }
 
@@ -25,6 +26,7 @@ class DensityFile : public ScratchTest, public ::testing::WithParamInterface<Kin
     FitOptions options = small_fit_options(20);
     options.train.method = kind.method;
     options.proxy = kind.proxy;
+    options.main = kind.main;
     if (kind.conditional) options.schema = mixed_options();
     return fit_table(kind.conditional ? mixed_table() : plane_table(), options);
   }
@@ -87,7 +89,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Kind{"Flow"}, Kind{"Energy", Method::dual, ModelChoice{"energy"}},
                       Kind{"Likelihood", Method::mle},
                       Kind{"Conditional", Method::dual, ModelChoice{"flow"}, true},
-                      Kind{"ConditionalEnergy", Method::weighted, ModelChoice{"energy"}, true}),
+                      Kind{"ConditionalEnergy", Method::weighted, ModelChoice{"energy"}, true},
+                      Kind{"MixtureProxy", Method::dual, ModelChoice{"mixture"}},
+                      Kind{"Mixture", Method::mle, ModelChoice{"flow"}, true,
+                           ModelChoice{"mixture"}},
+                      Kind{"MixtureWithEnergy", Method::dual, ModelChoice{"energy"}, false,
+                           ModelChoice{"mixture"}}),
     [](const auto& test_info) { return test_info.param.name; });
 
 class HostileDensity : public ScratchTest {

@@ -34,6 +34,10 @@ struct EnergySettings {
   double temperature = 1;
 };
 
+struct MixtureSettings {
+  Eigen::Index components = 8;
+};
+
 struct FitOptions {
   std::uint64_t seed = 0;
   SchemaOptions schema = {};        // its seed is set from `seed`, as is that of training
@@ -42,6 +46,7 @@ struct FitOptions {
   ModelChoice proxy = {"flow"};
   FlowSettings flow = {};
   EnergySettings energy = {};
+  MixtureSettings mixture = {};
   TrainOptions train = {};
 };
 
