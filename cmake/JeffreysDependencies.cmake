@@ -16,6 +16,9 @@ if(NOT TARGET Random123::Random123)
 endif()
 
 find_package(FastFloat REQUIRED)
+# Headers alone: distribution functions of Boost.Math.
+find_path(BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRED)
+mark_as_advanced(BOOST_INCLUDE_DIR)
 
 # NAME::NAME for a library that has no usable CMake package: libcsv brings none at all, and that of
 # XGBoost in Debian, like libzip's, insists on a program that is packaged apart.

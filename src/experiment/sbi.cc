@@ -338,9 +338,9 @@ void claims(const Results& results, Section& section, const Form& form, const Mo
     compare(results, ours, other, ahead, comparison);
     section.claim(
         {paper,
-         fmt::format("{} ({}; the paper does not state how long it trains, the length is "
-                     "ours).",
-                     text, model.name),
+         fmt::format(
+             "{} ({} against {}; the paper does not state how long it trains, the length is ours).",
+             text, model.name, flow.name),
          fmt::format("|C2ST - 0.5| of {} - that of {}, {} iterations, {}: {}", model.name,
                      flow.name, iterations_of(results, model.method), taken, comparison.numbers()),
          comparison.finding()});

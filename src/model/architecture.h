@@ -16,8 +16,8 @@ namespace jeffreys {
 template <typename Options>
 std::string write_architecture(const Options& options) {
   nlohmann::json json{{"model", Options::kModelName}};
-  Options::visit_architecture(options,
-                              [&](const char* name, const auto& value) { json[name] = value; });
+  Options::visit_architecture(
+      options, [&](const char* name, const auto& value, auto...) { json[name] = value; });
   return json.dump();
 }
 
@@ -55,18 +55,17 @@ void read(const char* name, const nlohmann::json& json, std::vector<Item>& value
 
 }  // namespace architecture
 
-// Throws std::invalid_argument naming the field. A flag that is not there keeps its default: files
-// of earlier versions lack some.
+// Throws std::invalid_argument naming the field.
 template <typename Options>
 Options read_architecture(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) throw std::invalid_argument("the architecture is not a JSON object");
   Options options;
-  Options::visit_architecture(options, [&](const char* name, auto& value) {
+  Options::visit_architecture(options, [&](const char* name, auto& value, auto... since) {
     const auto found = json.find(name);
     if (found != json.end()) {
       architecture::read(name, *found, value);
-    } else if (!std::is_same_v<std::remove_cvref_t<decltype(value)>, bool>) {
+    } else if (sizeof...(since) == 0) {
       throw std::invalid_argument(fmt::format("architecture field '{}' is missing", name));
     }
   });

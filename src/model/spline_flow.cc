@@ -68,18 +68,8 @@ void SplineFlow<T>::edit_parameters(const std::function<void(std::span<T>)>& edi
 
 template <typename T>
 std::vector<std::uint8_t> SplineFlow<T>::mask(const ParameterBlock& block) const {
-  for (const SplineTransform<T>& transform : impl_->transforms) {
-    if (!transform.masked()) continue;
-    for (std::size_t l = 0; l < transform.layers().size(); ++l) {
-      if (transform.weight_offset(l) != block.offset) continue;
-      const TileLayer<T>& layer = transform.layers()[l];
-      std::vector<std::uint8_t> mask;
-      for (std::size_t o = 0; o < layer.outputs(); ++o) {
-        for (std::size_t i = 0; i < layer.inputs(); ++i)
-          mask.push_back(layer.allowed(o, i) ? 1 : 0);
-      }
-      return mask;
-    }
+  for (const auto& transform : impl_->transforms) {
+    if (std::vector<std::uint8_t> mask = transform->mask(block); !mask.empty()) return mask;
   }
   return {};
 }

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <numbers>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +11,9 @@
 #include "jeffreys/model/spline_flow.h"
 #include "kernels/random.h"
 #include "kernels/reductions.h"
+#include "model/affine_transform.h"
 #include "model/check_shapes.h"
+#include "model/flow_base.h"
 #include "model/scratch.h"
 #include "model/spline_flow_options.h"
 #include "model/spline_transform.h"
@@ -32,31 +33,66 @@ class FlowTape final : public SampleTape {
 template <typename T>
 class SplineFlow<T>::Impl {
  public:
-  explicit Impl(const SplineFlowOptions& given) : options(with_orders(given)) {
-    const auto size = [](Eigen::Index value) { return static_cast<std::size_t>(value); };
-    features = size(options.features);
-    context = size(options.context_features);
-    std::vector<std::size_t> hidden;
-    hidden.reserve(options.hidden.size());
-    for (const Eigen::Index width : options.hidden) hidden.push_back(size(width));
-    for (std::size_t t = 0; t < size(options.transforms); ++t) {
-      transforms.emplace_back(
-          SplineTransformShape{features, context, size(options.bins), hidden, options.orders[t]},
-          "transform.transforms." + std::to_string(t), layout);
+  explicit Impl(const SplineFlowOptions& given)
+      : options(with_orders(given)),
+        features(static_cast<std::size_t>(options.features)),
+        context(static_cast<std::size_t>(options.context_features)),
+        base(features, options.student_t) {
+    make_transforms();
+    for (const auto& transform : transforms) {
       tape_offset.push_back(tape_size);
-      tape_size += transforms.back().tape_size();
+      tape_size += transform->tape_size();
       accumulator_offset.push_back(accumulator_size);
-      accumulator_size += transforms.back().accumulator_size();
+      accumulator_size += transform->accumulator_size();
     }
     noise_offset = tape_size;
     tape_size += features * kernels::kTileRows;
-    parameters.resize(layout.size());
     initialise();
   }
 
+  Impl(const Impl& other)
+      : options(other.options),
+        features(other.features),
+        context(other.context),
+        base(other.base),
+        layout(other.layout),
+        tape_offset(other.tape_offset),
+        accumulator_offset(other.accumulator_offset),
+        noise_offset(other.noise_offset),
+        tape_size(other.tape_size),
+        accumulator_size(other.accumulator_size),
+        parameters(other.parameters),
+        version(other.version) {
+    for (const auto& transform : other.transforms) transforms.push_back(transform->clone());
+  }
+  Impl& operator=(const Impl&) = delete;
+
+  // From data to noise.
+  void make_transforms() {
+    std::vector<std::size_t> hidden;
+    hidden.reserve(options.hidden.size());
+    for (const Eigen::Index width : options.hidden) {
+      hidden.push_back(static_cast<std::size_t>(width));
+    }
+    if (options.affine) {
+      transforms.push_back(
+          std::make_unique<AffineTransform<T>>(features, "transform.affine", layout));
+    }
+    const auto bins = static_cast<std::size_t>(options.bins);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(options.transforms); ++t) {
+      auto spline = std::make_unique<SplineTransform<T>>(
+          SplineTransformShape{features, context, bins, hidden, options.orders[t]},
+          "transform.transforms." + std::to_string(t), layout);
+      splines.push_back(spline.get());
+      transforms.push_back(std::move(spline));
+    }
+  }
+
   void initialise() {
+    parameters.resize(layout.size());
     std::size_t index = 0;
     for (const ParameterBlock& block : layout.blocks()) {
+      if (block.name.starts_with("transform.affine")) continue;  // it starts as the identity
       const kernels::RandomKey key{options.seed, kInitialWeights, index++};
       const kernels::RandomArguments<T> fill{key, 0, 1, block.size,
                                              parameters.data() + block.offset};
@@ -66,33 +102,16 @@ class SplineFlow<T>::Impl {
         kernels::fill_uniforms(fill);
       }
     }
-    for (const SplineTransform<T>& transform : transforms) {
-      for (std::size_t l = 0; l < transform.layers().size(); ++l) {
-        const TileLayer<T>& layer = transform.layers()[l];
-        const T bound = T(1) / std::sqrt(static_cast<T>(layer.inputs()));
-        const auto spread = [&](T& u) { u = bound * (2 * u - 1); };
-        for (std::size_t o = 0; o < layer.outputs(); ++o) {
-          spread(parameters[transform.bias_offset(l) + o]);
-          for (std::size_t i = 0; i < layer.inputs(); ++i) {
-            T& weight = parameters[transform.weight_offset(l) + o * layer.inputs() + i];
-            spread(weight);
-            if (!layer.allowed(o, i) || (l == 0 && starts_at_zero(i))) weight = 0;
-          }
-        }
-      }
+    for (const SplineTransform<T>* spline : splines) {
+      spline->spread_weights(options.start, parameters.data());
     }
+    splines.clear();
     pack();
-  }
-
-  // Whether the start leaves out this input of a transform's network: features, then conditions.
-  [[nodiscard]] bool starts_at_zero(std::size_t input) const {
-    if (options.start == FlowStart::unconditional) return input >= features;
-    return options.start == FlowStart::independent;
   }
 
   void pack() {
     version = next_version();
-    for (SplineTransform<T>& transform : transforms) transform.pack(parameters.data());
+    for (auto& transform : transforms) transform->pack(parameters.data());
   }
 
   void check(const MatrixView<T>& x, const MatrixView<T>& c) const {
@@ -104,17 +123,6 @@ class SplineFlow<T>::Impl {
     T* tile = frame.take<T>(context * kernels::kTileRows);
     if (context > 0) load_rows<T>(c, at, tile);
     return tile;
-  }
-
-  // log N(z; 0, I) + log determinants, for a tile.
-  void add_base_density(const T* z, T* log_prob) const {
-    const T constant =
-        static_cast<T>(-0.5 * std::log(2 * std::numbers::pi) * static_cast<double>(features));
-    for (std::size_t r = 0; r < kernels::kTileRows; ++r) log_prob[r] += constant;
-    for (std::size_t f = 0; f < features; ++f) {
-      const T* row = z + f * kernels::kTileRows;
-      for (std::size_t r = 0; r < kernels::kTileRows; ++r) log_prob[r] -= T(0.5) * row[r] * row[r];
-    }
   }
 
   // Brings the tile of x to noise (in the tape), and writes its log density. Only the last
@@ -129,25 +137,26 @@ class SplineFlow<T>::Impl {
     add_poison(z, features, log_prob);
     add_poison(conditions, context, log_prob);
     for (std::size_t t = 0; t < transforms.size(); ++t) {
-      transforms[t].forward(z, conditions, tape + (keep ? tape_offset[t] : 0), z, log_prob);
+      transforms[t]->forward(z, conditions, tape + (keep ? tape_offset[t] : 0), z, log_prob);
     }
-    add_base_density(z, log_prob);
+    base.add_density(z, log_prob);
   }
 
-  // Brings the tape's noise to data in x_tile.
+  // Brings the tape's noise, standard normal numbers, to data in x_tile.
   void sample_tile(const MatrixView<T>& c, TileRows at, bool keep, T* tape, T* x_tile,
                    T* log_prob) const {
     Scratch::Frame frame;
-    const T* z = tape + noise_offset;
+    T* z = tape + noise_offset;
+    base.from_normal(z);
     const T* conditions = load_context(c, at, frame);
     std::fill_n(log_prob, kernels::kTileRows, T(0));
     add_poison(z, features, log_prob);
     add_poison(conditions, context, log_prob);
-    add_base_density(z, log_prob);
+    base.add_density(z, log_prob);
     std::copy_n(z, features * kernels::kTileRows, x_tile);
     for (std::size_t t = transforms.size(); t-- > 0;) {
-      transforms[t].inverse(x_tile, conditions, tape + (keep ? tape_offset[t] : 0), x_tile,
-                            log_prob);
+      transforms[t]->inverse(x_tile, conditions, tape + (keep ? tape_offset[t] : 0), x_tile,
+                             log_prob);
     }
   }
 
@@ -157,27 +166,24 @@ class SplineFlow<T>::Impl {
                      T* accumulator) const {
     Scratch::Frame frame;
     T* gradient = x_gradient ? x_gradient : frame.take<T>(features * kernels::kTileRows);
-    const T* z = tape + noise_offset;
-    for (std::size_t i = 0; i < features * kernels::kTileRows; ++i) {
-      gradient[i] = -z[i] * weights[i % kernels::kTileRows];
-    }
+    base.gradient(tape + noise_offset, weights, gradient);
     for (std::size_t t = transforms.size(); t-- > 0;) {
-      transforms[t].backward(tape + tape_offset[t], gradient, weights,
-                             t > 0 || x_gradient ? gradient : nullptr, context_gradient,
-                             accumulator ? accumulator + accumulator_offset[t] : nullptr);
+      transforms[t]->backward(tape + tape_offset[t], gradient, weights,
+                              t > 0 || x_gradient ? gradient : nullptr, context_gradient,
+                              accumulator ? accumulator + accumulator_offset[t] : nullptr);
     }
   }
 
   void add_accumulators(const T* accumulators, std::size_t groups, std::size_t t,
                         std::span<T> gradient) const {
     Scratch::Frame frame;
-    const std::size_t size = transforms[t].accumulator_size();
+    const std::size_t size = transforms[t]->accumulator_size();
     T* sum = frame.take<T>(size);
     std::copy_n(accumulators + accumulator_offset[t], size, sum);
     for (std::size_t g = 1; g < groups; ++g) {
       kernels::add(sum, accumulators + g * accumulator_size + accumulator_offset[t], size);
     }
-    transforms[t].add_gradient(sum, parameters.data(), gradient.data());
+    transforms[t]->add_gradient(sum, parameters.data(), gradient.data());
   }
 
   // Sums what job(tile, accumulator) adds for every tile, in an order that does not depend on
@@ -201,10 +207,11 @@ class SplineFlow<T>::Impl {
   }
 
   SplineFlowOptions options;
-  std::size_t features = 0;
-  std::size_t context = 0;
+  std::size_t features;
+  std::size_t context;
+  FlowBase<T> base;
   ParameterLayout layout;
-  std::vector<SplineTransform<T>> transforms;
+  std::vector<std::unique_ptr<FlowTransform<T>>> transforms;
   std::vector<std::size_t> tape_offset;
   std::vector<std::size_t> accumulator_offset;
   std::size_t noise_offset = 0;
@@ -214,6 +221,8 @@ class SplineFlow<T>::Impl {
   std::uint64_t version = 0;
 
  private:
+  std::vector<SplineTransform<T>*> splines;  // among the transforms, while weights are drawn
+
   // Unique in the process: a tape of one flow is never taken for another's.
   static std::uint64_t next_version() {
     static std::atomic<std::uint64_t> last{0};

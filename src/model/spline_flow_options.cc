@@ -50,6 +50,10 @@ void SplineFlowOptions::validate() const {
   check_range("SplineFlowOptions.transforms", transforms, 1);
   check_range("SplineFlowOptions.bins", bins, 1);
   for (const Eigen::Index width : hidden) check_range("SplineFlowOptions.hidden", width, 1);
+  if (!(student_t == 0 || (student_t >= 1 && student_t <= 1000))) {
+    throw std::invalid_argument(fmt::format(
+        "SplineFlowOptions.student_t: expected 0 or a number from 1 to 1000, got {}", student_t));
+  }
   if (orders.empty()) return;
   if (static_cast<Eigen::Index>(orders.size()) != transforms) {
     throw std::invalid_argument(

@@ -1,6 +1,7 @@
 #include "model/spline_transform.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "kernels/spline.h"
@@ -274,7 +275,7 @@ void SplineTransform<T>::add_input_gradients(const T* own_gradient, const T* net
   for (std::size_t p = 0; input_gradient && p < features_; ++p) {
     T* gx = input_gradient + feature_at(p) * kTileRows;
     const T* own = own_gradient + p * kTileRows;
-    const T* through = masked() ? network_gradient + (context_ + p) * kTileRows : nullptr;
+    const T* through = features_ > 1 ? network_gradient + (context_ + p) * kTileRows : nullptr;
     for (std::size_t r = 0; r < kTileRows; ++r) gx[r] = own[r] + (through ? through[r] : T(0));
   }
   for (std::size_t i = 0; context_gradient && i < context_ * kTileRows; ++i) {
@@ -298,6 +299,47 @@ void SplineTransform<T>::add_gradient(const T* accumulator, const T* parameters,
   for (std::size_t l = first_dense(); l < layers_.size(); ++l) {
     layers_[l].add_gradient(sums, gradient + weights_[l], gradient + biases_[l]);
     sums += layers_[l].accumulator_size();
+  }
+}
+
+template <typename T>
+std::unique_ptr<FlowTransform<T>> SplineTransform<T>::clone() const {
+  return std::make_unique<SplineTransform>(*this);
+}
+
+template <typename T>
+std::vector<std::uint8_t> SplineTransform<T>::mask(const ParameterBlock& block) const {
+  for (std::size_t l = 0; features_ > 1 && l < layers_.size(); ++l) {
+    if (weights_[l] != block.offset) continue;
+    std::vector<std::uint8_t> mask;
+    for (std::size_t o = 0; o < layers_[l].outputs(); ++o) {
+      for (std::size_t i = 0; i < layers_[l].inputs(); ++i) {
+        mask.push_back(layers_[l].allowed(o, i) ? 1 : 0);
+      }
+    }
+    return mask;
+  }
+  return {};
+}
+
+template <typename T>
+void SplineTransform<T>::spread_weights(FlowStart start, T* parameters) const {
+  const auto starts_at_zero = [&](std::size_t input) {  // features, then conditions
+    if (start == FlowStart::unconditional) return input >= features_;
+    return start == FlowStart::independent;
+  };
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const TileLayer<T>& layer = layers_[l];
+    const T bound = T(1) / std::sqrt(static_cast<T>(layer.inputs()));
+    const auto spread = [&](T& u) { u = bound * (2 * u - 1); };
+    for (std::size_t o = 0; o < layer.outputs(); ++o) {
+      spread(parameters[biases_[l] + o]);
+      for (std::size_t i = 0; i < layer.inputs(); ++i) {
+        T& weight = parameters[weights_[l] + o * layer.inputs() + i];
+        spread(weight);
+        if (!layer.allowed(o, i) || (l == 0 && starts_at_zero(i))) weight = 0;
+      }
+    }
   }
 }
 

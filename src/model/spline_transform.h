@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "jeffreys/model/parameter_layout.h"
+#include "jeffreys/model/spline_flow.h"
 #include "kernels/shared_spline.h"
+#include "model/flow_transform.h"
 #include "model/scalar_layers.h"
 #include "model/tile_layer.h"
 
@@ -28,41 +30,28 @@ struct SplineTransformShape {
 };
 
 template <typename T>
-class SplineTransform {
+class SplineTransform final : public FlowTransform<T> {
  public:
   // Appends the transform's parameters, named as in Zuko, to the layout.
   SplineTransform(const SplineTransformShape& shape, const std::string& name,
                   ParameterLayout& layout);
 
-  // Takes over the flat buffer of the whole model.
-  void pack(const T* parameters);
-
-  // Activations of one tile, for the backward pass: network input, hidden layers, raw splines.
-  [[nodiscard]] std::size_t tape_size() const;
-
-  // y = t(x), log_determinant += log |dy/dx|. x and y may be the same memory.
-  void forward(const T* x, const T* context, T* tape, T* y, T* log_determinant) const;
-
-  // x = t^-1(y), log_determinant += log |dy/dx| at x, by one pass over the network: hidden units
-  // are filled as their inputs become known. Leaves the same tape as forward.
-  void inverse(const T* y, const T* context, T* tape, T* x, T* log_determinant) const;
-
-  [[nodiscard]] std::size_t accumulator_size() const;
-
-  // Given d objective / dy and d objective / d log_determinant, writes d objective / dx (unless
-  // null) over [features][64], adds to context_gradient [context][64] (unless null) and to the
-  // accumulator (unless null). output_gradient and input_gradient may be the same memory.
+  [[nodiscard]] std::unique_ptr<FlowTransform<T>> clone() const override;
+  void pack(const T* parameters) override;
+  // Network input, hidden layers, raw splines.
+  [[nodiscard]] std::size_t tape_size() const override;
+  void forward(const T* x, const T* context, T* tape, T* y, T* log_determinant) const override;
+  // By one pass over the network: hidden units are filled as their inputs become known.
+  void inverse(const T* y, const T* context, T* tape, T* x, T* log_determinant) const override;
+  [[nodiscard]] std::size_t accumulator_size() const override;
   void backward(const T* tape, const T* output_gradient, const T* log_determinant_gradient,
-                T* input_gradient, T* context_gradient, T* accumulator) const;
+                T* input_gradient, T* context_gradient, T* accumulator) const override;
+  void add_gradient(const T* accumulator, const T* parameters, T* gradient) const override;
+  [[nodiscard]] std::vector<std::uint8_t> mask(const ParameterBlock& block) const override;
 
-  // Brings an accumulator to the flat buffer of the whole model.
-  void add_gradient(const T* accumulator, const T* parameters, T* gradient) const;
-
-  // Visits the masked layers as (weight offset, layer), for masks in files and tests.
-  [[nodiscard]] const std::vector<TileLayer<T>>& layers() const { return layers_; }
-  [[nodiscard]] std::size_t weight_offset(std::size_t layer) const { return weights_[layer]; }
-  [[nodiscard]] std::size_t bias_offset(std::size_t layer) const { return biases_[layer]; }
-  [[nodiscard]] bool masked() const { return features_ > 1; }
+  // Draws the weights as torch.nn.Linear does, out of uniform numbers that are there already, but
+  // for inputs that the start leaves at 0; masked weights are 0.
+  void spread_weights(FlowStart start, T* parameters) const;
 
  private:
   [[nodiscard]] std::size_t input_rows() const;

@@ -196,6 +196,11 @@ void export_zuko(const UnnormalizedDensity<T>& model, const std::filesystem::pat
         fmt::format("expected a spline flow, got another model: {}", describe_model(model)));
   }
   const SplineFlow<T>& flow = *spline_flow;
+  if (flow.options().affine || flow.options().student_t != 0) {
+    throw std::invalid_argument(
+        "expected a flow of splines over a normal base, as a zuko.flows.NSF is one: this flow has "
+        "an affine transform or a Student-t base");
+  }
   Arrays arrays;
   const auto put = [&](const std::string& name, Array array) {
     arrays[std::string(kPrefix) + name] = std::move(array);

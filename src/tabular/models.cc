@@ -27,6 +27,8 @@ std::unique_ptr<UnnormalizedDensity<float>> make_flow(const FitOptions& o, const
                         .hidden = o.flow.hidden,
                         .order = o.flow.order,
                         .start = o.flow.start,
+                        .affine = o.flow.affine,
+                        .student_t = o.flow.student_t,
                         .seed = seed});
 }
 

@@ -151,6 +151,9 @@ void visit_data_and_models(Options& o, Visit&& visit) {
   visit("flow.hidden", o.flow.hidden, "widths of the hidden layers");
   visit("flow.order", o.flow.order, "of the features: alternating or random");
   visit("flow.start", o.flow.start, "of its weights: random (paper), unconditional or independent");
+  visit("flow.affine", o.flow.affine, "an affine transform before the splines, for correlations");
+  visit("flow.student_t", o.flow.student_t,
+        "degrees of freedom of a heavy-tailed base; 0: normal (paper)");
   visit("energy.hidden", o.energy.hidden, "width of an energy proxy");
   visit("energy.blocks", o.energy.blocks, "residual blocks of an energy proxy");
   visit("energy.film_layers", o.energy.film_layers, "layers of its FiLM parts, with conditions");

@@ -19,10 +19,13 @@ name = "flow"
 name = "stable"
 [[method]]
 name = "flow-long"
+[[method]]
+name = "flow-falling"
 )";
 
-constexpr const char* kWrittenSame = "as many simulations (ours, as written: main;";
-constexpr const char* kStableSame = "as many simulations (ours, stable form: main;";
+constexpr const char* kWrittenSame = "as many simulations (ours, as written: main against";
+constexpr const char* kStableSame =
+    "as many simulations (ours, stable form: main against flow (MLE), long;";
 
 class Sbi : public SmallResults {
  protected:
@@ -48,9 +51,9 @@ TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
   }
   const Told told = tell(describe_sbi, kSbiPlan, true);
   EXPECT_EQ(told.finding(kWrittenSame), Finding::holds);
-  EXPECT_EQ(told.finding("the next larger number (ours, as written: main;"), Finding::holds);
-  EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy;"), Finding::holds);
-  EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy by Langevin;"),
+  EXPECT_EQ(told.finding("the next larger number (ours, as written: main against"), Finding::holds);
+  EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy against"), Finding::holds);
+  EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy by Langevin against"),
             Finding::fails);
   EXPECT_EQ(told.finding(kStableSame), Finding::not_enough_runs);
   EXPECT_THAT(told.page, HasSubstr("| two_moons-1000 | two_moons-3000 |"));
@@ -84,19 +87,21 @@ TEST_F(Sbi, ComparesInEqualProcessorTime) {
     }
   }
   const Told told = tell(describe_sbi, kSbiPlan);
-  EXPECT_EQ(told.finding("after all iterations (ours, as written: main;"), Finding::holds);
-  EXPECT_EQ(told.finding("equal processor time (ours, as written: main;"), Finding::fails);
-  EXPECT_EQ(told.finding("equal processor time (ours, as written: proxy;"), Finding::holds);
+  EXPECT_EQ(told.finding("after all iterations (ours, as written: main against"), Finding::holds);
+  EXPECT_EQ(told.finding("equal processor time (ours, as written: main against"), Finding::fails);
+  EXPECT_EQ(told.finding("equal processor time (ours, as written: proxy against"), Finding::holds);
   EXPECT_THAT(told.page, HasSubstr("| ours, as written: main | in the time of flow (MLE) | 0.900"));
   EXPECT_THAT(told.page, HasSubstr("| ours, as written | minutes | 0.100 |"));
 }
 
-// Better than the long flow, and worse than the short one, which is none of its business.
-TEST_F(Sbi, TheStableFormIsComparedWithTheLongFlow) {
+// Better than the long flow, worse than the one with falling rates, and worse than the short one,
+// which is none of its business.
+TEST_F(Sbi, TheStableFormIsComparedWithItsFlows) {
   for (const char* data : {"two_moons-1000", "two_moons-3000"}) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const double small = 0.002 * static_cast<double>(seed);
       run(data, "flow", seed, {{"main.c2st", {1, 0.51}}});
+      run(data, "flow-falling", seed, {{"main.c2st", {1, 0.52}}});
       run(data, "flow-long", seed, {{"main.c2st", {1, 0.6}}, {"main.test_nll", {3, 2}}});
       run(data, "stable", seed,
           {{"main.c2st", {1, 0.55 + small}},
@@ -107,7 +112,12 @@ TEST_F(Sbi, TheStableFormIsComparedWithTheLongFlow) {
   }
   const Told told = tell(describe_sbi, kSbiPlan, true);
   EXPECT_EQ(told.finding(kStableSame), Finding::holds);
-  EXPECT_EQ(told.finding("after all iterations (ours, stable form: proxy;"), Finding::holds);
+  EXPECT_EQ(told.finding(
+                "as many simulations (ours, stable form: main against flow (MLE), falling rate;"),
+            Finding::fails);
+  EXPECT_EQ(
+      told.finding("after all iterations (ours, stable form: proxy against flow (MLE), long;"),
+      Finding::holds);
   EXPECT_EQ(told.finding(kWrittenSame), Finding::not_enough_runs);
   EXPECT_EQ(told.finding("No run in the stable form diverges"), Finding::holds);
   EXPECT_THAT(told.page, HasSubstr("| ours, stable form: main | last | **1.500 ± 0.000 (3)** |"));
@@ -124,8 +134,9 @@ TEST_F(Sbi, ADivergedRunHasNoEnd) {
       {{"proxy_langevin.c2st", 0.5}}, "diverged");
   const Told told = tell(describe_sbi, kSbiPlan);
   EXPECT_EQ(told.finding(kWrittenSame), Finding::holds) << "it keeps its best value";
-  EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy;"), Finding::in_part);
-  EXPECT_THAT(told.claim("(ours, as written: proxy by Langevin;").numbers,
+  EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy against"),
+            Finding::in_part);
+  EXPECT_THAT(told.claim("(ours, as written: proxy by Langevin against").numbers,
               HasSubstr("1 of 5 seeds diverged"));
 }
 

@@ -42,6 +42,14 @@ std::vector<Maker> models() {
       maker<SplineFlow<double>>(
           "FlowContext",
           {.features = 3, .context_features = 2, .transforms = 2, .bins = 4, .hidden = {12}}),
+      maker<SplineFlow<double>>(
+          "FlowAffine",
+          {.features = 3, .context_features = 1, .transforms = 1, .hidden = {8}, .affine = true}),
+      maker<SplineFlow<double>>("FlowStudent",
+                                {.features = 2, .transforms = 2, .hidden = {8}, .student_t = 3}),
+      maker<SplineFlow<double>>(
+          "FlowOfOneAffine",
+          {.features = 1, .transforms = 1, .bins = 4, .affine = true, .student_t = 5}),
       maker<ResidualEnergy<double>>("Residual", {.features = 2, .hidden = 9, .blocks = 2}),
       maker<ResidualEnergy<double>>("Confined", {.features = 3, .hidden = 9, .confined = true}),
       maker<FilmEnergy<double>>("Film",

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "jeffreys/input_error.h"
+#include "jeffreys/model/energy_model.h"
 #include "jeffreys/storage/safetensors.h"
 #include "support/scratch_folder.h"
 

@@ -1,7 +1,7 @@
 // Neural spline flow: the paper's main model p_theta ("Model architectures"), equal to Zuko's NSF
-// to rounding. Data x become noise z = t_{T-1}(... t_0(x)); log p(x) = log N(z; 0, I) + sum of log
-// determinants. Splines live on [-5, 5]; beyond, a transform is the identity and the density
-// Gaussian, so data should be standardised.
+// to rounding. Data x become noise z = t_{T-1}(... t_0(x)); log p(x) = log base(z) + sum of log
+// determinants, where the base is standard normal unless said otherwise. Splines live on [-5, 5];
+// beyond, a transform is the identity and the density Gaussian, so data should be standardised.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,11 @@ struct SplineFlowOptions {
   std::vector<Eigen::Index> hidden = {64, 64};  // the hidden layers of each transform's network
   FeatureOrder order = FeatureOrder::alternating;
   FlowStart start = FlowStart::random;
+  // Whether a triangular affine transform comes before the splines: it takes correlations out.
+  bool affine = false;
+  // The distribution that the transforms lead to: independent Student-t numbers with so many
+  // degrees of freedom, whose tails are heavy, or (0) standard normal ones.
+  double student_t = 0;
   std::uint64_t seed = 0;  // of the initial weights, and of random orders
 
   // Given orders instead, one for each transform: orders[t][feature] = position. Empty: by `order`.
@@ -54,6 +59,8 @@ struct SplineFlowOptions {
     visit("bins", o.bins);
     visit("hidden", o.hidden);
     visit("orders", o.orders);
+    visit("affine", o.affine, kSinceFirstVersion);
+    visit("student_t", o.student_t, kSinceFirstVersion);
   }
   [[nodiscard]] double least_parameters() const;
 };

@@ -23,6 +23,8 @@ struct FlowSettings {
   std::vector<Eigen::Index> hidden = {64, 64};
   FeatureOrder order = FeatureOrder::alternating;
   FlowStart start = FlowStart::random;
+  bool affine = false;  // see SplineFlowOptions
+  double student_t = 0;
 };
 
 struct EnergySettings {

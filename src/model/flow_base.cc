@@ -1,0 +1,69 @@
+#include "model/flow_base.h"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numbers>
+
+#include "kernels/tile.h"
+
+namespace jeffreys {
+
+using kernels::kTileRows;
+
+template <typename T>
+FlowBase<T>::FlowBase(std::size_t features, double degrees_of_freedom)
+    : features_(features), freedom_(degrees_of_freedom) {
+  const double nu = freedom_;
+  log_constant_ = nu == 0 ? -0.5 * std::log(2 * std::numbers::pi)
+                          : std::lgamma((nu + 1) / 2) - std::lgamma(nu / 2) -
+                                0.5 * std::log(nu * std::numbers::pi);
+}
+
+template <typename T>
+void FlowBase<T>::add_density(const T* z, T* log_prob) const {
+  const T constant = static_cast<T>(log_constant_ * static_cast<double>(features_));
+  for (std::size_t r = 0; r < kTileRows; ++r) log_prob[r] += constant;
+  const T nu = static_cast<T>(freedom_);
+  for (std::size_t f = 0; f < features_; ++f) {
+    const T* row = z + f * kTileRows;
+    if (freedom_ == 0) {
+      for (std::size_t r = 0; r < kTileRows; ++r) log_prob[r] -= T(0.5) * row[r] * row[r];
+    } else {
+      for (std::size_t r = 0; r < kTileRows; ++r) {
+        log_prob[r] -= T(0.5) * (nu + 1) * std::log1p(row[r] * row[r] / nu);
+      }
+    }
+  }
+}
+
+template <typename T>
+void FlowBase<T>::gradient(const T* z, const T* weights, T* out) const {
+  const T nu = static_cast<T>(freedom_);
+  const std::size_t size = features_ * kTileRows;
+  if (freedom_ == 0) {
+    for (std::size_t i = 0; i < size; ++i) out[i] = -z[i] * weights[i % kTileRows];
+  } else {
+    for (std::size_t i = 0; i < size; ++i) {
+      out[i] = -(nu + 1) * z[i] / (nu + z[i] * z[i]) * weights[i % kTileRows];
+    }
+  }
+}
+
+template <typename T>
+void FlowBase<T>::from_normal(T* z) const {
+  if (freedom_ == 0) return;
+  const boost::math::students_t_distribution<double> student(freedom_);
+  for (std::size_t i = 0; i < features_ * kTileRows; ++i) {
+    const auto normal = static_cast<double>(z[i]);
+    if (!std::isfinite(normal)) continue;
+    // By the lower tail, where probabilities keep their digits.
+    const double tail = 0.5 * std::erfc(std::abs(normal) / std::numbers::sqrt2);
+    const double quantile = tail > 0 ? -boost::math::quantile(student, tail) : INFINITY;
+    z[i] = static_cast<T>(std::copysign(quantile, normal));
+  }
+}
+
+template class FlowBase<float>;
+template class FlowBase<double>;
+
+}  // namespace jeffreys
