@@ -1,30 +1,16 @@
 #include "jeffreys/objective/dual.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+
+#include "jeffreys/objective/dual_options.h"
 
 namespace jeffreys {
 namespace {
 
-void require_positive(const char* name, double value) {
-  if (!(value > 0) || !std::isfinite(value)) {
-    throw std::invalid_argument(fmt::format("{}: expected a positive number, got {}", name, value));
-  }
-}
-
 // Keeps a weight so small that the squares of the gradient are finite in single precision and
 // clipping can act.
 constexpr double kLargestWeight = 1e14;
-
-void require_not_negative(const char* name, double value) {
-  if (!(value >= 0) || !std::isfinite(value)) {
-    throw std::invalid_argument(
-        fmt::format("{}: expected a number that is not negative, got {}", name, value));
-  }
-}
 
 // How far log zeta is outside of its bounds; negative below them.
 double excess(double log_zeta, const DualSettings& s) {
@@ -57,14 +43,8 @@ void leave_one_out(Vector<double>& values, Eigen::Index conditions) {
 }  // namespace
 
 void DualSettings::validate() const {
-  require_positive("level_scale", level_scale);
-  require_positive("reverse_scale", reverse_scale);
-  if (!std::isfinite(level_offset)) {
-    throw std::invalid_argument(
-        fmt::format("level_offset: expected a finite number, got {}", level_offset));
-  }
-  require_not_negative("zeta_slack", zeta_slack);
-  require_not_negative("zeta_pull", zeta_pull);
+  visit_dual_settings(*this, [](const char* key, const auto& value, const OptionRule& rule,
+                                const char*) { check_option(key, value, rule); });
 }
 
 Terms divergences(const BatchValues& v) {

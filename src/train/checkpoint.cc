@@ -9,6 +9,7 @@
 #include "jeffreys/input_error.h"
 #include "jeffreys/storage/safetensors.h"
 #include "jeffreys/train/record_arrays.h"
+#include "jeffreys/train/train_options.h"
 #include "train/training_run.h"
 
 namespace jeffreys {
@@ -18,7 +19,7 @@ using Json = nlohmann::json;
 using storage::Array;
 using storage::TensorFile;
 
-constexpr const char* kVersion = "2";
+constexpr const char* kVersion = "3";
 constexpr const char* kVersionKey = "jeffreys.checkpoint_version";
 constexpr const char* kFingerprintKey = "fingerprint";
 constexpr const char* kCountersKey = "counters";
@@ -45,9 +46,18 @@ std::string layout_text(const UnnormalizedDensity<T>& model) {
 // Numbers in hexadecimal: exact.
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
-std::string terms(const Multipliers& m) {
-  return fmt::format("{:a} {:a} {:a} {:a} {:a}", m.forward, m.reverse, m.proxy, m.zeta_lower,
-                     m.zeta_upper);
+template <typename Value>
+std::string exact_text(const Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    for (const auto& entry : names(Value{})) {
+      if (entry.value == value) return std::string(entry.name);
+    }
+    return "?";
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return exact(value);
+  } else {
+    return fmt::format("{}", value);
+  }
 }
 
 template <typename T>
@@ -121,31 +131,11 @@ std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
                            data_.validation_x.rows(), data)},
       {"main model", layout_text(main_)},
       {"proxy model", proxy_ != nullptr ? layout_text(*proxy_) : "none"},
-      {"method", fmt::format("{}", static_cast<int>(o.method))},
-      {"batch_size", fmt::format("{}", o.batch_size)},
-      {"seed", fmt::format("{}", o.seed)},
-      {"learning_rate",
-       fmt::format("{:a} {:a} {:a} {:a}", o.learning_rate.main, o.learning_rate.proxy,
-                   o.learning_rate.multipliers, o.learning_rate.zeta)},
-      {"schedule", fmt::format("{} {} {:a}", static_cast<int>(o.schedule.kind), o.schedule.warm_up,
-                               o.schedule.final_share)},
-      {"optimizer", fmt::format("{:a} {:a} {:a} {:a}", o.optimizer.beta1, o.optimizer.beta2,
-                                o.optimizer.weight_decay, o.optimizer.clip_norm)},
-      {"averaging", exact(o.averaging)},
-      {"multipliers", terms(o.multipliers)},
-      {"multiplier_optimizer", fmt::format("{}", static_cast<int>(o.multiplier_optimizer))},
-      {"dual", fmt::format("{:a} {:a} {:a} {:a} {} {} {:a}", o.dual.level_scale,
-                           o.dual.level_offset, o.dual.reverse_scale, o.dual.zeta_slack,
-                           static_cast<int>(o.dual.reverse_estimator),
-                           static_cast<int>(o.dual.zeta_constraint), o.dual.zeta_pull)},
-      {"zeta", fmt::format("{} {} {} {}", static_cast<int>(o.zeta.estimator), o.zeta.samples,
-                           o.zeta.samples_per_condition, o.zeta.refresh)},
-      {"warm_start", fmt::format("{}", o.warm_start)},
-      {"noise", exact(o.noise)},
-      {"entropy_weight", exact(o.entropy_weight)},
-      {"validation.every", fmt::format("{}", o.validation.every)},
-      {"validation.zeta_samples",
-       fmt::format("{} {}", o.validation.zeta_samples, o.validation.zeta_samples_per_condition)}};
+      {"seed", fmt::format("{}", o.seed)}};
+  visit_train_options(o,
+                      [&](const char* key, const auto& value, const OptionRule& rule, const char*) {
+                        if (rule.of_course) all[key] = exact_text(value);
+                      });
   // A longer run is the same run, unless its rate depends on the length.
   if (o.schedule.kind != Schedule::constant) {
     all["iterations"] = fmt::format("{}", o.iterations);

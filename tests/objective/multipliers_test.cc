@@ -176,12 +176,12 @@ TEST(DualSettings, RefuseBadFieldsByName) {
   using ::testing::HasSubstr;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(refusal({}), "accepted");
-  EXPECT_THAT(refusal({.level_scale = 0}), HasSubstr("level_scale"));
-  EXPECT_THAT(refusal({.level_scale = nan}), HasSubstr("level_scale"));
-  EXPECT_THAT(refusal({.level_offset = nan}), HasSubstr("level_offset"));
-  EXPECT_THAT(refusal({.reverse_scale = -1}), HasSubstr("reverse_scale"));
-  EXPECT_THAT(refusal({.zeta_slack = -0.1}), HasSubstr("zeta_slack"));
-  EXPECT_THAT(refusal({.zeta_slack = nan}), HasSubstr("zeta_slack"));
+  EXPECT_THAT(refusal({.level_scale = 0}), HasSubstr("level.scale"));
+  EXPECT_THAT(refusal({.level_scale = nan}), HasSubstr("level.scale"));
+  EXPECT_THAT(refusal({.level_offset = nan}), HasSubstr("level.offset"));
+  EXPECT_THAT(refusal({.reverse_scale = -1}), HasSubstr("reverse.scale"));
+  EXPECT_THAT(refusal({.zeta_slack = -0.1}), HasSubstr("zeta.slack"));
+  EXPECT_THAT(refusal({.zeta_slack = nan}), HasSubstr("zeta.slack"));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(TrainOptions, RefuseEachBadFieldByName) {
       {"multipliers.proxy", [](auto& o) { o.multipliers.proxy = kInfinity; }},
       {"multipliers.zeta_lower", [](auto& o) { o.multipliers.zeta_lower = -1; }},
       {"multipliers.zeta_upper", [](auto& o) { o.multipliers.zeta_upper = -1; }},
-      {"level_scale", [](auto& o) { o.dual.level_scale = 0; }},
+      {"level.scale", [](auto& o) { o.dual.level_scale = 0; }},
       {"zeta.samples", [](auto& o) { o.zeta.samples = 0; }},
       {"zeta.samples_per_condition", [](auto& o) { o.zeta.samples_per_condition = 0; }},
       {"zeta.refresh", [](auto& o) { o.zeta.refresh = 0; }},
