@@ -6,58 +6,23 @@
 #include <thread>
 #include <utility>
 
-#include "cli/config.h"
 #include "cli/progress.h"
 #include "cli/run_record.h"
 #include "jeffreys/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
+#include "jeffreys/tabular/chosen_settings.h"
 
 namespace jeffreys::cli {
 namespace {
 
-// What the user said, in order of precedence: preset, file, --set, and last the options that have a
-// name of their own.
-struct Overrides {
-  std::string preset;
-  std::vector<GivenSetting> settings;
-
-  void apply_to(FitOptions& options) const {
-    if (!preset.empty()) apply_preset(preset, options);
-    cli::apply(settings, options);
-  }
-
-  [[nodiscard]] bool give(std::string_view key) const {
-    return std::any_of(settings.begin(), settings.end(),
-                       [&](const GivenSetting& setting) { return setting.key == key; });
-  }
-};
-
-std::string checked_preset(const GivenSetting& setting) {
-  try {
-    FitOptions unused;
-    apply_preset(setting.value, unused);
-    return setting.value;
-  } catch (const std::invalid_argument& error) {
-    throw InputError(setting.origin, error.what(), setting.line, setting.column);
-  }
-}
-
-Overrides collect_overrides(const TrainingArguments& a) {
-  Overrides all;
-  all.preset = a.preset;
-  if (!a.config.empty()) {
-    for (GivenSetting& setting : read_config(a.config)) {
-      if (setting.key == "preset") {
-        if (all.preset.empty()) all.preset = checked_preset(setting);
-      } else {
-        all.settings.push_back(std::move(setting));
-      }
-    }
-  }
-  for (const std::string& text : a.set) all.settings.push_back(parse_set(text));
+ChosenSettings collect_settings(const TrainingArguments& a) {
+  ChosenSettings all;
+  if (!a.preset.empty()) all.choose_preset(a.preset);
+  if (!a.config.empty()) all.add_file(a.config);
+  for (const std::string& text : a.set) all.add_text(text, "--set");
   const auto add = [&](const std::string& key, const std::string& value,
                        const std::string& option) {
-    if (!value.empty()) all.settings.push_back({key, value, option});
+    if (!value.empty()) all.add(key, value, option);
   };
   add("method", a.method, "--method");
   add("proxy", a.proxy, "--proxy");
@@ -128,10 +93,10 @@ std::unique_ptr<TrainObserver> watch_fit(const Globals& globals, const std::stri
 
 void run_training(const TrainingTask& task, const TrainingArguments& a, Globals& globals) {
   const std::filesystem::path checkpoint = task.model.string() + ".checkpoint";
-  const Overrides overrides = collect_overrides(a);
+  const ChosenSettings chosen = collect_settings(a);
   FitOptions data_options;
   data_options.schema = task.columns;
-  overrides.apply_to(data_options);
+  chosen.apply_to(data_options);
   data_options.schema.validate();
   require_writable(task.model);
   PreparedTable prepared = prepare(task.table, data_options);
@@ -139,16 +104,13 @@ void run_training(const TrainingTask& task, const TrainingArguments& a, Globals&
   const std::size_t features = prepared.schema.features();
   const std::size_t conditions = prepared.schema.context_features();
   const auto defaults_for = [&](std::size_t rows) {
-    FitOptions defaults = task.defaults(rows, features, conditions, data_options.proxy);
-    defaults.proxy = FitOptions().proxy;  // so that the record shows another one as chosen
-    if (overrides.give("proxy")) defaults.train.method = Method::dual;  // who names one wants it
-    return defaults;
+    return chosen.defaults(task.defaults, rows, features, conditions);
   };
   const TrainingPlan plan{.options_for =
                               [&](std::size_t rows) {
                                 FitOptions options = defaults_for(rows);
                                 options.schema = task.columns;
-                                overrides.apply_to(options);
+                                chosen.apply_to(options);
                                 options.train.checkpoint.path = checkpoint;
                                 options.train.validate();
                                 return options;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "jeffreys/tabular/chosen_settings.h"
 #include "jeffreys/tabular/fit.h"
 
 namespace jeffreys::cli {
@@ -54,7 +55,7 @@ struct TrainingTask {
   SchemaOptions columns;
   std::filesystem::path model;
   // The defaults for a table of so many training rows, features and context features.
-  std::function<FitOptions(std::size_t, std::size_t, std::size_t, const ModelChoice&)> defaults;
+  DefaultOptions defaults;
   // Trains in another way than by one fit, or says nothing. `first` has the settings of that fit.
   std::function<std::optional<Trained>(const FitOptions& first, const TrainingPlan& plan)> train =
       {};

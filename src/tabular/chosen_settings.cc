@@ -1,0 +1,134 @@
+#include "jeffreys/tabular/chosen_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include "jeffreys/input_error.h"
+
+namespace jeffreys {
+namespace {
+
+std::string read_text(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw InputError(path.string(), "is a directory, expected a TOML file");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw InputError(path.string(), "cannot be read: is the name right?");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string text_of(const toml::node& node, const std::string& name, const std::string& file) {
+  if (const auto value = node.value_exact<std::string>()) return *value;
+  if (const auto value = node.value_exact<std::int64_t>()) return fmt::format("{}", *value);
+  if (const auto value = node.value_exact<double>()) return fmt::format("{}", *value);
+  if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
+  if (const toml::array* array = node.as_array()) {
+    std::string joined;
+    for (const toml::node& item : *array) {
+      if (!joined.empty()) joined += ',';
+      joined += text_of(item, name, file);
+    }
+    return joined;
+  }
+  throw InputError(file, fmt::format("{}: expected a number, a text, true, false or a list", name),
+                   node.source().begin.line, node.source().begin.column);
+}
+
+// Calls visit(key, node) for every value.
+template <typename Visit>
+void flatten(const toml::table& table, const std::string& prefix, const Visit& visit) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (const toml::table* inner = node.as_table()) {
+      flatten(*inner, name + ".", visit);
+    } else {
+      visit(name, node);
+    }
+  }
+}
+
+void check_preset(const std::string& name) {
+  FitOptions unused;
+  apply_preset(name, unused);
+}
+
+}  // namespace
+
+void ChosenSettings::choose_preset(const std::string& name) {
+  check_preset(name);
+  preset_ = name;
+}
+
+void ChosenSettings::add_file(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  const std::string content = read_text(path);
+  try {
+    flatten(toml::parse(content, file), "", [&](const std::string& key, const toml::node& node) {
+      const auto begin = node.source().begin;
+      const std::string value = text_of(node, key, file);
+      if (key != "preset") {
+        settings_.push_back({key, value, file, begin.line, begin.column});
+      } else if (preset_.empty()) {
+        try {
+          choose_preset(value);
+        } catch (const std::invalid_argument& error) {
+          throw InputError(file, error.what(), begin.line, begin.column);
+        }
+      }
+    });
+  } catch (const toml::parse_error& error) {
+    throw InputError(file, std::string(error.description()), error.source().begin.line,
+                     error.source().begin.column);
+  }
+}
+
+void ChosenSettings::add(const std::string& key, const std::string& value,
+                         const std::string& origin) {
+  settings_.push_back({key, value, origin});
+}
+
+void ChosenSettings::add_text(const std::string& text, const std::string& origin) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw std::invalid_argument(fmt::format("{}: expected KEY=VALUE, got '{}'", origin, text));
+  }
+  add(text.substr(0, equals), text.substr(equals + 1), origin);
+}
+
+bool ChosenSettings::give(std::string_view key) const {
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [&](const Given& setting) { return setting.key == key; });
+}
+
+void ChosenSettings::apply_to(FitOptions& options) const {
+  if (!preset_.empty()) apply_preset(preset_, options);
+  for (const Given& setting : settings_) {
+    try {
+      change_setting(options, setting.key, setting.value);
+    } catch (const std::invalid_argument& error) {
+      if (setting.line > 0) {
+        throw InputError(setting.origin, error.what(), setting.line, setting.column);
+      }
+      throw std::invalid_argument(fmt::format("{}: {}", setting.origin, error.what()));
+    }
+  }
+}
+
+FitOptions ChosenSettings::defaults(const DefaultOptions& by_size, std::size_t rows,
+                                    std::size_t features, std::size_t context_features) const {
+  FitOptions chosen;
+  apply_to(chosen);
+  FitOptions options = by_size(rows, features, context_features, chosen.proxy);
+  options.proxy = FitOptions().proxy;  // so that a record shows another one as chosen
+  if (give("proxy")) options.train.method = Method::dual;
+  return options;
+}
+
+}  // namespace jeffreys
