@@ -1,6 +1,7 @@
 #include "cli/training.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "jeffreys/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
 #include "jeffreys/tabular/chosen_settings.h"
+#include "jeffreys/tabular/models.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -149,7 +151,9 @@ void run_training(const TrainingTask& task, const TrainingArguments& a, Globals&
 void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a,
                           const std::string& methods) {
   command.add_option("--method", a->method, methods);
-  command.add_option("--proxy", a->proxy, "Proxy model: flow (default) or energy");
+  std::vector<std::string> models;
+  for (const ModelChoiceInfo& choice : model_choices()) models.push_back(choice.name);
+  command.add_option("--proxy", a->proxy, fmt::format("Proxy model: {}", fmt::join(models, ", ")));
   command.add_option("--preset", a->preset,
                      "A collection of settings; `jeffreys fit --settings` lists them");
   command.add_option("--config", a->config, "TOML file with settings");

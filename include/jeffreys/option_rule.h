@@ -4,9 +4,9 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,12 +21,12 @@ struct OptionRule {
   bool above_least = false;  // `least` itself is too little
   bool below_most = false;   // `most` itself is too much
   // Whether it changes what training does, so that a resumed run must have the same value.
-  bool of_course = true;
+  bool in_fingerprint = true;
 
   // The same for an option that only says when training ends or what is written down.
-  [[nodiscard]] constexpr OptionRule beside_the_course() const {
+  [[nodiscard]] constexpr OptionRule not_in_fingerprint() const {
     OptionRule rule = *this;
-    rule.of_course = false;
+    rule.in_fingerprint = false;
     return rule;
   }
 };
@@ -59,9 +59,10 @@ void check_option(const char* key, const Value& value, const OptionRule& rule) {
     const bool enough = rule.above_least ? number > rule.least : number >= rule.least;
     const bool not_too_much = rule.below_most ? number < rule.most : number <= rule.most;
     if (enough && not_too_much && std::isfinite(number)) return;
-    std::ostringstream text;
-    text << key << ": expected " << rule.expected << ", got " << value;
-    throw std::invalid_argument(text.str());
+    std::array<char, 64> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    throw std::invalid_argument(std::string(key) + ": expected " + rule.expected + ", got " +
+                                std::string(digits.data(), end));
   }
 }
 

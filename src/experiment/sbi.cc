@@ -224,18 +224,18 @@ void c2st_table(const Results& results, Section& section) {
     }
   }
   for (const Form& form : forms()) {
-    const Model& flow = form.flows.back();  // the longest
-    std::vector<Model> models = form.models;
-    models.insert(models.begin(), flow);
-    for (const Model& model : models) {
-      const std::string taken = fmt::format("in the time of {}", flow.name);
-      add_row(
-          results, model.name, taken, false,
-          [&](const std::string& data) {
-            return values_in_time_of(results, data, model.method, flow.method,
-                                     c2st(model, Moment::last));
-          },
-          rows);
+    for (const Model& flow : form.flows) {
+      std::vector<Model> models = form.models;
+      models.insert(models.begin(), flow);
+      for (const Model& model : models) {
+        add_row(
+            results, model.name, fmt::format("in the time of {}", flow.name), false,
+            [&](const std::string& data) {
+              return values_in_time_of(results, data, model.method, flow.method,
+                                       c2st(model, Moment::last));
+            },
+            rows);
+      }
     }
   }
   for (const auto& [name, method] : {std::pair{kFlow.name, kFlow.method},
@@ -341,8 +341,9 @@ void claims(const Results& results, Section& section, const Form& form, const Mo
          fmt::format(
              "{} ({} against {}; the paper does not state how long it trains, the length is ours).",
              text, model.name, flow.name),
-         fmt::format("|C2ST - 0.5| of {} - that of {}, {} iterations, {}: {}", model.name,
-                     flow.name, iterations_of(results, model.method), taken, comparison.numbers()),
+         fmt::format("|C2ST - 0.5| of {} ({} iterations) - that of {} ({}), {}: {}", model.name,
+                     iterations_of(results, model.method), flow.name,
+                     iterations_of(results, flow.method), taken, comparison.numbers()),
          comparison.finding()});
   };
   const Distances flow_best = distances(flow, Moment::best);

@@ -61,14 +61,21 @@ Options read_architecture(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) throw std::invalid_argument("the architecture is not a JSON object");
   Options options;
-  Options::visit_architecture(options, [&](const char* name, auto& value, auto... since) {
+  std::size_t known = json.contains("model") ? 1 : 0;
+  Options::visit_architecture(options, [&](const char* name, auto& value, auto... optional) {
     const auto found = json.find(name);
     if (found != json.end()) {
       architecture::read(name, *found, value);
-    } else if (sizeof...(since) == 0) {
+      ++known;
+    } else if (sizeof...(optional) == 0) {
       throw std::invalid_argument(fmt::format("architecture field '{}' is missing", name));
     }
   });
+  if (known != json.size()) {
+    throw std::invalid_argument(
+        "the architecture has fields that this program does not know: it was written by a newer "
+        "one");
+  }
   options.validate();
   return options;
 }

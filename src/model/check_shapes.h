@@ -11,6 +11,9 @@
 
 namespace jeffreys {
 
+// Sizes beyond this are mistakes (or hostile files), and their products would overflow.
+inline constexpr Eigen::Index kMostUnits = Eigen::Index{1} << 20;
+
 inline void check_size(std::string_view argument, std::int64_t actual, std::int64_t expected) {
   if (actual != expected) {
     throw std::invalid_argument(

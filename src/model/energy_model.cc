@@ -271,7 +271,8 @@ double ResidualEnergyOptions::least_parameters() const {
 
 double FilmEnergyOptions::least_parameters() const {
   const auto width = static_cast<double>(hidden);
-  return width * (static_cast<double>(features) + 2 * width * static_cast<double>(blocks));
+  const double block = 2 * width * (width + static_cast<double>(context_features));
+  return width * static_cast<double>(features) + block * static_cast<double>(blocks);
 }
 
 template <typename T>

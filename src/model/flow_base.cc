@@ -10,6 +10,15 @@ namespace jeffreys {
 
 using kernels::kTileRows;
 
+namespace {
+
+// A quantile that is too large for a number is infinite; it stops nothing.
+using Policy = boost::math::policies::policy<
+    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
+    boost::math::policies::evaluation_error<boost::math::policies::ignore_error>>;
+
+}  // namespace
+
 template <typename T>
 FlowBase<T>::FlowBase(std::size_t features, double degrees_of_freedom)
     : features_(features), freedom_(degrees_of_freedom) {
@@ -29,8 +38,11 @@ void FlowBase<T>::add_density(const T* z, T* log_prob) const {
     if (freedom_ == 0) {
       for (std::size_t r = 0; r < kTileRows; ++r) log_prob[r] -= T(0.5) * row[r] * row[r];
     } else {
+      // Beyond a size whose square would overflow the 1 does not count.
+      const T scale = std::sqrt(nu);
       for (std::size_t r = 0; r < kTileRows; ++r) {
-        log_prob[r] -= T(0.5) * (nu + 1) * std::log1p(row[r] * row[r] / nu);
+        const T q = std::abs(row[r]) / scale;
+        log_prob[r] -= (nu + 1) * (q < T(1e4) ? T(0.5) * std::log1p(q * q) : std::log(q));
       }
     }
   }
@@ -44,7 +56,8 @@ void FlowBase<T>::gradient(const T* z, const T* weights, T* out) const {
     for (std::size_t i = 0; i < size; ++i) out[i] = -z[i] * weights[i % kTileRows];
   } else {
     for (std::size_t i = 0; i < size; ++i) {
-      out[i] = -(nu + 1) * z[i] / (nu + z[i] * z[i]) * weights[i % kTileRows];
+      const T slope = std::abs(z[i]) < 1 ? z[i] / (nu + z[i] * z[i]) : 1 / (z[i] + nu / z[i]);
+      out[i] = -(nu + 1) * slope * weights[i % kTileRows];
     }
   }
 }
@@ -52,7 +65,7 @@ void FlowBase<T>::gradient(const T* z, const T* weights, T* out) const {
 template <typename T>
 void FlowBase<T>::from_normal(T* z) const {
   if (freedom_ == 0) return;
-  const boost::math::students_t_distribution<double> student(freedom_);
+  const boost::math::students_t_distribution<double, Policy> student(freedom_);
   for (std::size_t i = 0; i < features_ * kTileRows; ++i) {
     const auto normal = static_cast<double>(z[i]);
     if (!std::isfinite(normal)) continue;

@@ -1,5 +1,7 @@
 #include "jeffreys/model/gaussian_mixture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,10 +15,15 @@
 namespace jeffreys {
 namespace {
 
-constexpr Eigen::Index kMostUnits = Eigen::Index{1} << 20;
-
 // Places of the blocks in the layout.
-enum Block { logits, means, log_diagonals, lower, logit_slopes, mean_slopes };
+enum MixtureBlock : std::size_t {
+  kLogits,
+  kMeans,
+  kLogDiagonals,
+  kLower,
+  kLogitSlopes,
+  kMeanSlopes
+};
 
 // Samples are scored by evaluating them again, at their conditions.
 template <typename T>
@@ -25,10 +32,32 @@ class MixtureTape final : public SampleTape {
   Matrix<T> context;
 };
 
+// 0 where a value is not finite: differences with it are then not NaN.
+template <typename T>
+Vector<T> finite_or_zero(const Vector<T>& values) {
+  return values.unaryExpr([](T value) { return std::isfinite(value) ? value : T(0); });
+}
+
+// -infinity for a row of nothing else.
 template <typename T>
 Vector<T> log_sum_exp(const Matrix<T>& rows) {
-  const Vector<T> top = rows.rowwise().maxCoeff();
+  const Vector<T> top = finite_or_zero<T>(rows.rowwise().maxCoeff());
   return top.array() + (rows.colwise() - top).array().exp().rowwise().sum().log();
+}
+
+// Which of these probabilities a normal number chooses by its distribution function, counted from
+// the nearer end, where the probabilities of the tails keep their digits.
+Eigen::Index choose_component(const Vector<double>& weights, double noise) {
+  double rest = 0.5 * std::erfc(std::abs(noise) / std::numbers::sqrt2);
+  Eigen::Index chosen = 0;
+  for (Eigen::Index i = 0; i < weights.size(); ++i) {
+    const Eigen::Index k = noise > 0 ? weights.size() - 1 - i : i;
+    if (!(weights(k) > 0)) continue;
+    chosen = k;
+    if (rest < weights(k)) break;
+    rest -= weights(k);
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -62,7 +91,7 @@ template <typename T>
 GaussianMixture<T>::GaussianMixture(const GaussianMixtureOptions& options) : options_(options) {
   options_.validate();
   set_layout();
-  const ParameterBlock& block = layout_.blocks()[means];
+  const ParameterBlock& block = layout_.blocks()[kMeans];
   kernels::fill_normals(kernels::RandomArguments<T>{
       {options_.seed, kInitialWeights, 0}, 0, 1, block.size, parameters_.data() + block.offset});
   pack();
@@ -76,21 +105,30 @@ GaussianMixture<T>::GaussianMixture(const std::vector<GaussianComponent>& compon
   options_.validate();
   set_layout();
   const Eigen::Index d = options_.features;
-  T* logit = parameters_.data() + layout_.blocks()[logits].offset;
-  T* mean = parameters_.data() + layout_.blocks()[means].offset;
-  T* log_diagonal = parameters_.data() + layout_.blocks()[log_diagonals].offset;
-  T* below = parameters_.data() + layout_.blocks()[lower].offset;
+  T* logit = parameters_.data() + layout_.blocks()[kLogits].offset;
+  T* mean = parameters_.data() + layout_.blocks()[kMeans].offset;
+  T* log_diagonal = parameters_.data() + layout_.blocks()[kLogDiagonals].offset;
+  T* below = parameters_.data() + layout_.blocks()[kLower].offset;
   for (const GaussianComponent& part : components) {
-    if (!(part.weight > 0)) throw std::invalid_argument("components: expected positive weights");
+    if (!(part.weight > 0) || !std::isfinite(part.weight)) {
+      throw std::invalid_argument(
+          fmt::format("components.weight: expected a positive number, got {}", part.weight));
+    }
     check_size("components.mean", part.mean.size(), d);
-    check_size("components.factor", part.factor.size(), d * d);
-    const Matrix<double> precision =
+    check_size("components.factor rows", part.factor.rows(), d);
+    check_columns("components.factor", part.factor.cols(), d);
+    if (!part.mean.allFinite() || !part.factor.allFinite() ||
+        !(part.factor.diagonal().array() > 0).all()) {
+      throw std::invalid_argument(
+          "components: expected finite means and factors with a positive diagonal");
+    }
+    const Matrix<double> inverse =
         part.factor.template triangularView<Eigen::Lower>().solve(Matrix<double>::Identity(d, d));
     *logit++ = static_cast<T>(std::log(part.weight));
     for (Eigen::Index i = 0; i < d; ++i) {
       *mean++ = static_cast<T>(part.mean(i));
-      *log_diagonal++ = static_cast<T>(std::log(precision(i, i)));
-      for (Eigen::Index j = 0; j < i; ++j) *below++ = static_cast<T>(precision(i, j));
+      *log_diagonal++ = static_cast<T>(std::log(inverse(i, i)));
+      for (Eigen::Index j = 0; j < i; ++j) *below++ = static_cast<T>(inverse(i, j));
     }
   }
   pack();
@@ -130,22 +168,22 @@ template <typename T>
 void GaussianMixture<T>::pack() {
   const Eigen::Index d = options_.features;
   const Eigen::Index c = options_.context_features;
-  const auto part = [&](Block block, Eigen::Index k, Eigen::Index size) {
+  const auto part = [&](MixtureBlock block, Eigen::Index k, Eigen::Index size) {
     return parameters_.data() + layout_.blocks()[block].offset + static_cast<std::size_t>(k * size);
   };
   components_.resize(static_cast<std::size_t>(options_.components));
   for (Eigen::Index k = 0; k < options_.components; ++k) {
     Component& component = components_[static_cast<std::size_t>(k)];
-    component.log_weight = *part(logits, k, 1);
-    component.mean = Eigen::Map<const Vector<T>>(part(means, k, d), d);
-    component.weight_slopes = Eigen::Map<const Vector<T>>(part(logit_slopes, k, c), c);
-    component.mean_slopes = Eigen::Map<const Matrix<T>>(part(mean_slopes, k, d * c), d, c);
-    component.precision = Matrix<T>::Zero(d, d);
-    const T* diagonal = part(log_diagonals, k, d);
-    const T* below = part(lower, k, d * (d - 1) / 2);
+    component.log_weight = *part(kLogits, k, 1);
+    component.mean = Eigen::Map<const Vector<T>>(part(kMeans, k, d), d);
+    component.weight_slopes = Eigen::Map<const Vector<T>>(part(kLogitSlopes, k, c), c);
+    component.mean_slopes = Eigen::Map<const Matrix<T>>(part(kMeanSlopes, k, d * c), d, c);
+    component.factor = Matrix<T>::Zero(d, d);
+    const T* diagonal = part(kLogDiagonals, k, d);
+    const T* below = part(kLower, k, d * (d - 1) / 2);
     for (Eigen::Index i = 0; i < d; ++i) {
-      component.precision(i, i) = std::exp(diagonal[i]);
-      for (Eigen::Index j = 0; j < i; ++j) component.precision(i, j) = *below++;
+      component.factor(i, i) = std::exp(diagonal[i]);
+      for (Eigen::Index j = 0; j < i; ++j) component.factor(i, j) = *below++;
     }
     component.log_volume =
         Eigen::Map<const Vector<T>>(diagonal, d).sum() -
@@ -192,14 +230,15 @@ void GaussianMixture<T>::evaluate(Tile& tile) const {
     Matrix<T>& difference = tile.differences[k];
     difference = tile.x.rowwise() - part.mean.transpose();
     if (tile.context.cols() > 0) difference -= tile.context * part.mean_slopes.transpose();
-    tile.whitened[k] = difference * part.precision.transpose();
+    tile.whitened[k] = difference * part.factor.transpose();
     joint.col(static_cast<Eigen::Index>(k)).array() +=
         part.log_volume - T(0.5) * tile.whitened[k].rowwise().squaredNorm().array();
   }
   tile.log_prob = log_sum_exp<T>(joint);
-  tile.responsibilities = (joint.colwise() - tile.log_prob).array().exp();
+  tile.responsibilities = (joint.colwise() - finite_or_zero<T>(tile.log_prob)).array().exp();
   // NaN for a row that is not finite.
-  tile.log_prob += T(0) * tile.x.rowwise().sum();
+  tile.log_prob += (T(0) * tile.x).rowwise().sum();
+  if (tile.context.cols() > 0) tile.log_prob += (T(0) * tile.context).rowwise().sum();
 }
 
 template <typename T>
@@ -221,7 +260,7 @@ void GaussianMixture<T>::add_tile_scores(const Tile& tile, const Vector<T>& weig
                                          std::span<T> gradient) const {
   const Eigen::Index d = options_.features;
   const Eigen::Index c = options_.context_features;
-  const auto part = [&](Block block, Eigen::Index k, Eigen::Index size) {
+  const auto part = [&](MixtureBlock block, Eigen::Index k, Eigen::Index size) {
     return gradient.data() + layout_.blocks()[block].offset + static_cast<std::size_t>(k * size);
   };
   for (Eigen::Index k = 0; k < options_.components; ++k) {
@@ -229,19 +268,19 @@ void GaussianMixture<T>::add_tile_scores(const Tile& tile, const Vector<T>& weig
     const Vector<T> shares = tile.responsibilities.col(k).cwiseProduct(weights);
     const Vector<T> logit = shares - tile.weights.col(k).cwiseProduct(weights);
     const Matrix<T> whitened = shares.asDiagonal() * tile.whitened[place];
-    const Matrix<T> pull = whitened * components_[place].precision;  // rows: share L^T u
+    const Matrix<T> pull = whitened * components_[place].factor;  // rows: share L^T u
     const Matrix<T> products = whitened.transpose() * tile.differences[place];
-    *part(logits, k, 1) += logit.sum();
-    Eigen::Map<Vector<T>>(part(means, k, d), d) += pull.colwise().sum().transpose();
-    T* diagonal = part(log_diagonals, k, d);
-    T* below = part(lower, k, d * (d - 1) / 2);
+    *part(kLogits, k, 1) += logit.sum();
+    Eigen::Map<Vector<T>>(part(kMeans, k, d), d) += pull.colwise().sum().transpose();
+    T* diagonal = part(kLogDiagonals, k, d);
+    T* below = part(kLower, k, d * (d - 1) / 2);
     for (Eigen::Index i = 0; i < d; ++i) {
-      diagonal[i] += shares.sum() - components_[place].precision(i, i) * products(i, i);
+      diagonal[i] += shares.sum() - components_[place].factor(i, i) * products(i, i);
       for (Eigen::Index j = 0; j < i; ++j) *below++ -= products(i, j);
     }
     if (c == 0) continue;
-    Eigen::Map<Vector<T>>(part(logit_slopes, k, c), c) += tile.context.transpose() * logit;
-    Eigen::Map<Matrix<T>>(part(mean_slopes, k, d * c), d, c) += pull.transpose() * tile.context;
+    Eigen::Map<Vector<T>>(part(kLogitSlopes, k, c), c) += tile.context.transpose() * logit;
+    Eigen::Map<Matrix<T>>(part(kMeanSlopes, k, d * c), d, c) += pull.transpose() * tile.context;
   }
 }
 
@@ -295,8 +334,8 @@ InputGradient<T> GaussianMixture<T>::input_gradient(const MatrixView<T>& x,
     result.values.segment(first, rows) = tile.log_prob;
     for (std::size_t k = 0; k < components_.size(); ++k) {
       const auto column = static_cast<Eigen::Index>(k);
-      const Matrix<T> pull = tile.responsibilities.col(column).asDiagonal() * tile.whitened[k] *
-                             components_[k].precision;
+      const Matrix<T> pull =
+          tile.responsibilities.col(column).asDiagonal() * tile.whitened[k] * components_[k].factor;
       result.x.middleRows(first, rows) -= pull;
       if (!conditions) continue;
       result.context.middleRows(first, rows) +=
@@ -318,18 +357,17 @@ void GaussianMixture<T>::sample_from_noise(const MatrixView<T>& noise, const Mat
   this->run(tile_count(noise.rows()), [&](std::size_t index) {
     const Tile tile = load(samples.x, context, index);
     const auto first = static_cast<Eigen::Index>(tile.at.first);
-    const Matrix<T> weights = log_weights(tile.context).array().exp();
+    const Matrix<double> weights = log_weights(tile.context).template cast<double>().array().exp();
     for (Eigen::Index r = 0; r < tile.x.rows(); ++r) {
-      // The distribution function of the normal number is uniform.
-      T rest = static_cast<T>(0.5 * std::erfc(-noise(first + r, d) / std::numbers::sqrt2));
-      Eigen::Index k = 0;
-      while (k + 1 < options_.components && rest >= weights(r, k)) rest -= weights(r, k++);
+      const T choice = noise(first + r, d);
+      const Eigen::Index k =
+          choose_component(weights.row(r).transpose(), static_cast<double>(choice));
       const Component& part = components_[static_cast<std::size_t>(k)];
-      Vector<T> x = part.precision.template triangularView<Eigen::Lower>().solve(
+      Vector<T> x = part.factor.template triangularView<Eigen::Lower>().solve(
           Vector<T>(tile.x.row(r).transpose()));
       x += part.mean;
       if (tile.context.cols() > 0) x += part.mean_slopes * tile.context.row(r).transpose();
-      samples.x.row(first + r) = x.transpose();
+      samples.x.row(first + r) = x.transpose().array() + T(0) * choice;
     }
   });
   samples.log_prob = log_unnormalized(samples.x, context);

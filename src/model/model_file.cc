@@ -53,6 +53,7 @@ AnyModel<T> read_any(ModelReader& reader) {
   const ModelKind<T> kind = find_model_kind<T>(reader.model());
   reader.expect_parameters(kind.least_parameters(reader.architecture()));
   std::unique_ptr<UnnormalizedDensity<T>> model = kind.make(reader.architecture());
+  if (model == nullptr) reader.fail(fmt::format("no model is made for '{}'", kind.name));
   const std::vector<T> values = reader.read<T>(model->layout());
   model->edit_parameters([&](std::span<T> parameters) {
     std::copy(values.begin(), values.end(), parameters.begin());

@@ -53,7 +53,8 @@ std::string spaced(std::string name) {
 
 std::string in_words(const std::string& name, const nlohmann::json& value) {
   if (value.is_boolean()) return fmt::format("{}{}", value.get<bool>() ? "" : "not ", spaced(name));
-  if (value.is_array()) {
+  const auto is_number = [](const nlohmann::json& item) { return item.is_number(); };
+  if (value.is_array() && std::all_of(value.begin(), value.end(), is_number)) {
     return fmt::format("{} {}", spaced(name), fmt::join(value.get<std::vector<double>>(), "x"));
   }
   return fmt::format("{} {}", spaced(name), value.dump());
@@ -62,7 +63,7 @@ std::string in_words(const std::string& name, const nlohmann::json& value) {
 // Features first. Lists of lists (the orders of features) are left out.
 std::string in_words(const nlohmann::json& architecture) {
   const std::vector<std::string> first = {"features", "context_features"};
-  std::string text = spaced(architecture.at("model").get<std::string>());
+  std::string text = spaced(architecture.value("model", "model"));
   for (const std::string& name : first) {
     if (architecture.contains(name)) text += ", " + in_words(name, architecture.at(name));
   }

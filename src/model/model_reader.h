@@ -40,13 +40,16 @@ class ModelReader {
     if (version == file_.metadata.end() || architecture == file_.metadata.end()) {
       fail("a safetensors file, but not a model that jeffreys saved (no 'jeffreys.*' metadata)");
     }
-    if (version->second != std::to_string(kModelFormatVersion)) {
+    if (version->second != std::to_string(kModelFormatVersion) && version->second != "1") {
       fail(
-          fmt::format("model format version {}, but this program reads version {}: use the program "
-                      "that wrote it, or a newer one",
+          fmt::format("model format version {}, but this program reads versions 1 to {}: use the "
+                      "program that wrote it, or a newer one",
                       version->second, kModelFormatVersion));
     }
-    architecture_ = Json::parse(architecture->second, nullptr, false);
+    // What is nested more deeply than any architecture is discarded: it would overflow the stack.
+    constexpr int kMostNested = 8;
+    const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMostNested; };
+    architecture_ = Json::parse(architecture->second, shallow, false);
     if (!architecture_.is_object()) fail("metadata 'jeffreys.architecture' is not a JSON object");
   }
 

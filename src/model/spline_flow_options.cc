@@ -13,9 +13,6 @@
 namespace jeffreys {
 namespace {
 
-// Sizes beyond this are mistakes (or hostile files), and their products would overflow.
-constexpr Eigen::Index kMostUnits = Eigen::Index{1} << 20;
-
 void check_range(std::string_view field, Eigen::Index value, Eigen::Index least) {
   check_between(field, value, least, kMostUnits);
 }
@@ -100,7 +97,8 @@ double SplineFlowOptions::least_parameters() const {
     }
     claimed += inputs * outputs;
   }
-  return claimed * static_cast<double>(transforms);
+  const auto d = static_cast<double>(features);
+  return claimed * static_cast<double>(transforms) + (affine ? d * (d + 3) / 2 : 0);
 }
 
 }  // namespace jeffreys

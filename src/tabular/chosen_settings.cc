@@ -102,7 +102,7 @@ void ChosenSettings::add_text(const std::string& text, const std::string& origin
   add(text.substr(0, equals), text.substr(equals + 1), origin);
 }
 
-bool ChosenSettings::give(std::string_view key) const {
+bool ChosenSettings::has(std::string_view key) const {
   return std::any_of(settings_.begin(), settings_.end(),
                      [&](const Given& setting) { return setting.key == key; });
 }
@@ -127,7 +127,7 @@ FitOptions ChosenSettings::defaults(const DefaultOptions& by_size, std::size_t r
   apply_to(chosen);
   FitOptions options = by_size(rows, features, context_features, chosen.proxy);
   options.proxy = FitOptions().proxy;  // so that a record shows another one as chosen
-  if (give("proxy")) options.train.method = Method::dual;
+  if (has("proxy")) options.train.method = Method::dual;
   return options;
 }
 

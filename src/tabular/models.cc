@@ -106,10 +106,22 @@ std::vector<ModelChoiceInfo> model_choices() {
   return all;
 }
 
+namespace {
+
+const ModelChoiceEntry& find_named(const char* setting, const ModelChoice& choice) {
+  try {
+    return find_model_choice(choice);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("{}: {}", setting, error.what()));
+  }
+}
+
+}  // namespace
+
 AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index features,
                                   Eigen::Index context_features) {
   std::unique_ptr<UnnormalizedDensity<float>> model =
-      find_model_choice(options.main).make(options, {features, context_features}, options.seed);
+      find_named("main", options.main).make(options, {features, context_features}, options.seed);
   if (model->as_density() == nullptr) {
     throw std::invalid_argument(
         fmt::format("main: expected a model that draws samples, got '{}', which can be the proxy "
@@ -122,7 +134,7 @@ AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index featur
 AnyModel<float> make_proxy_model(const FitOptions& options, Eigen::Index features,
                                  Eigen::Index context_features) {
   return AnyModel<float>(
-      find_model_choice(options.proxy)
+      find_named("proxy", options.proxy)
           .make(options, {features, context_features}, options.seed ^ kProxySeed));
 }
 

@@ -23,6 +23,10 @@ Tensor rows_of(const Tensor& context, std::int64_t rows) {
 template <typename T>
 FlowTwin::FlowTwin(const SplineFlow<T>& flow)
     : options_(flow.options()), parameters_(flow.layout(), flow.parameters(), true) {
+  if (options_.affine || options_.student_t != 0) {
+    throw std::invalid_argument(
+        "flow: expected splines over a normal base, which alone have a twin");
+  }
   const std::vector<std::int64_t> hidden(options_.hidden.begin(), options_.hidden.end());
   masks_.resize(static_cast<std::size_t>(options_.transforms));
   if (options_.features == 1) return;

@@ -15,7 +15,7 @@ namespace {
 using storage::Array;
 using storage::TensorFile;
 
-constexpr const char* kVersion = "1";
+constexpr const char* kVersion = "2";
 constexpr const char* kVersionKey = "jeffreys.wgan_version";
 constexpr const char* kCounters = "counters";
 constexpr std::int64_t kCounterCount = 4;

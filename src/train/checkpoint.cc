@@ -134,7 +134,7 @@ std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
       {"seed", fmt::format("{}", o.seed)}};
   visit_train_options(o,
                       [&](const char* key, const auto& value, const OptionRule& rule, const char*) {
-                        if (rule.of_course) all[key] = exact_text(value);
+                        if (rule.in_fingerprint) all[key] = exact_text(value);
                       });
   // A longer run is the same run, unless its rate depends on the length.
   if (o.schedule.kind != Schedule::constant) {

@@ -21,6 +21,23 @@ class FitCommand : public ProgramTest {
   }
 };
 
+TEST_F(FitCommand, OtherModelsAreChosenByName) {
+  file("t.csv", two_columns());
+  const std::vector<std::pair<Arguments, std::string>> choices{
+      {{"--proxy", "mixture"}, "gaussian mixture"},
+      {{"--set", "main=mixture", "--method", "mle"}, "gaussian mixture"},
+      {{"--set", "flow.affine=true", "--set", "flow.student_t=4"}, "student t 4.0"}};
+  for (const auto& [arguments, shown] : choices) {
+    fit("t.csv", "m", arguments);
+    EXPECT_THAT(good({"inspect", "m"}).out, HasSubstr(shown));
+    EXPECT_EQ(Cells(good({"sample", "m", "-n", "7"}).out).rows(), 7u);
+    EXPECT_EQ(Cells(good({"log_prob", "m", "t.csv"}).out).rows(), 100u);
+  }
+  EXPECT_THAT(refusal(kUsage, Arguments{"fit", "t.csv", "-o", "m"} + tiny() +
+                                  Arguments{"--set", "main=energy"}),
+              HasSubstr("draws samples"));
+}
+
 TEST_F(FitCommand, EveryMethodMakesAModel) {
   const std::vector<std::pair<Arguments, bool>> methods{
       {{"--method", "dual", "--proxy", "flow"}, true},

@@ -58,7 +58,7 @@ TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
   EXPECT_EQ(told.finding(kStableSame), Finding::not_enough_runs);
   EXPECT_THAT(told.page, HasSubstr("| two_moons-1000 | two_moons-3000 |"));
   EXPECT_THAT(told.page, HasSubstr("does not state how long it trains"));
-  EXPECT_THAT(told.claim(kWrittenSame).numbers, HasSubstr("3 iterations"));
+  EXPECT_THAT(told.claim(kWrittenSame).numbers, HasSubstr("(3 iterations)"));
 }
 
 TEST_F(Sbi, AClaimHoldsAtEverySizeOrNotAtAll) {

@@ -52,6 +52,20 @@ TEST(FlowBase, TailsAreThoseOfTheBase) {
   }
 }
 
+// Where squares overflow in single precision the tail goes on.
+TEST(FlowBase, FarRowsHaveFiniteLogDensities) {
+  const SplineFlow<float> student({.features = 1, .student_t = 1});
+  Matrix<float> far(1, 1);
+  far << 1e25F;
+  // log(1 / (pi x^2))
+  EXPECT_NEAR(student.log_prob(far)(0), -std::log(std::numbers::pi) - 50 * std::log(10.0), 1e-3);
+  EXPECT_NEAR(student.input_gradient(far).x(0, 0) * 1e25F, -2, 1e-5);
+  const FlowBase<double> base(1, 1.5);
+  std::vector<double> z(kTileRows, 35);
+  base.from_normal(z.data());  // beyond what the quantile's own terms can hold
+  EXPECT_GT(z[0], 1e100);
+}
+
 TEST(FlowBase, HeavyTailsAreLearnedBetterByAHeavyBase) {
   FlowBase<double> base(1, 2);
   Matrix<double> x = testing::normals(20 * static_cast<Eigen::Index>(kTileRows), 1, 1);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "support/mistake_of.h"
@@ -61,6 +62,40 @@ TEST(GaussianMixture, FarRowsHaveFiniteLogDensities) {
   EXPECT_TRUE(std::isfinite(mixture.log_prob(far)(0)));
 }
 
+// So far that squares overflow: no NaN, which is for rows that are not finite.
+TEST(GaussianMixture, RowsBeyondAllNumbersHaveNoDensity) {
+  const GaussianMixture<float> mixture(two_parts());
+  const Matrix<float> far = Matrix<float>::Constant(1, 2, 3e38F);
+  EXPECT_EQ(mixture.log_prob(far)(0), -std::numeric_limits<float>::infinity());
+  std::vector<float> gradient(mixture.layout().size());
+  mixture.add_scores(far, Matrix<float>(), Vector<float>::Zero(1), gradient);
+}
+
+TEST(GaussianMixture, ExtremeNoiseChoosesAComponentThatIsThere) {
+  std::vector<GaussianComponent> parts = two_parts();
+  parts.push_back(parts.front());
+  parts.back().weight = 1e-30;
+  parts.back().mean << 1e4, 1e4;
+  const GaussianMixture<float> mixture(parts);
+  Matrix<float> noise = Matrix<float>::Zero(4, 3);
+  noise.col(2) << -9, -6, 6, 9;
+  const Matrix<float> x = mixture.sample_from_noise(noise).x;
+  EXPECT_NEAR(x(0, 0), -1, 1e-4);  // the mean of the first
+  EXPECT_NEAR(x(1, 0), -1, 1e-4);
+  EXPECT_NEAR(x(2, 0), 3, 1e-4);  // of the second: the third has no probability at 6 deviations
+  EXPECT_NEAR(x(3, 0), 3, 1e-4);
+}
+
+TEST(GaussianMixture, NoiseThatIsNotFiniteIsNoSample) {
+  const GaussianMixture<double> mixture(two_parts());
+  Matrix<double> noise = Matrix<double>::Zero(2, 3);
+  noise(0, 2) = std::nan("");
+  const Samples<double> samples = mixture.sample_from_noise(noise);
+  EXPECT_TRUE(std::isnan(samples.x(0, 0)));
+  EXPECT_TRUE(std::isnan(samples.log_prob(0)));
+  EXPECT_TRUE(std::isfinite(samples.log_prob(1)));
+}
+
 TEST(GaussianMixture, WhatIsNoMixtureIsRefused) {
   using testing::mistake_of;
   EXPECT_THAT(mistake_of([] { GaussianMixture<double>(GaussianMixtureOptions{}); }),
@@ -73,7 +108,13 @@ TEST(GaussianMixture, WhatIsNoMixtureIsRefused) {
               HasSubstr("at least one"));
   std::vector<GaussianComponent> parts = two_parts();
   parts[1].weight = 0;
-  EXPECT_THAT(mistake_of([&] { GaussianMixture<double> refused(parts); }), HasSubstr("weights"));
+  EXPECT_THAT(mistake_of([&] { GaussianMixture<double> refused(parts); }), HasSubstr("weight"));
+  parts = two_parts();
+  parts[0].factor = Matrix<double>::Ones(1, 4);
+  EXPECT_THAT(mistake_of([&] { GaussianMixture<double> refused(parts); }), HasSubstr("factor"));
+  parts = two_parts();
+  parts[0].factor(1, 1) = 0;
+  EXPECT_THAT(mistake_of([&] { GaussianMixture<double> refused(parts); }), HasSubstr("diagonal"));
   parts = two_parts();
   parts[1].mean.resize(3);
   EXPECT_THAT(mistake_of([&] { GaussianMixture<double> refused(parts); }), HasSubstr("mean"));

@@ -9,6 +9,7 @@
 
 #include "jeffreys/input_error.h"
 #include "jeffreys/model/energy_model.h"
+#include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/storage/safetensors.h"
 #include "support/scratch_folder.h"
 
@@ -148,8 +149,8 @@ TEST_F(ModelFile, SaysWhatIsWrong) {
   storage::write_safetensors(path("other"), {});
   EXPECT_THAT(problem_of(path("other"), [](const auto& p) { load_model<float>(p); }),
               ::testing::HasSubstr("not a model that jeffreys saved"));
-  EXPECT_THAT(problem_after([](TensorFile& f) { f.metadata["jeffreys.format_version"] = "2"; }),
-              ::testing::HasSubstr("version 2"));
+  EXPECT_THAT(problem_after([](TensorFile& f) { f.metadata["jeffreys.format_version"] = "99"; }),
+              ::testing::HasSubstr("version 99"));
   EXPECT_THAT(problem_after([](TensorFile& f) { f.metadata["jeffreys.architecture"] = "{"; }),
               ::testing::HasSubstr("jeffreys.architecture"));
   EXPECT_THAT(problem_after([](TensorFile& f) { f.metadata["jeffreys.architecture"] = "[1]"; }),
@@ -193,6 +194,13 @@ TEST_F(ModelFile, RefusesHostileArchitectures) {
       {"\"orders\":[[0,1,2]", "\"orders\":[[0,1]"},
       {"\"orders\":[[0,1,2]", "\"orders\":[0"},
       {"\"orders\":[[0,1,2]", "\"orders\":[[0,1,9223372036854775807]"},
+      {"\"affine\":false", "\"affine\":true"},
+      {"\"affine\":false", "\"affine\":0"},
+      {"\"student_t\":0.0", "\"student_t\":0.5"},
+      {"\"student_t\":0.0", "\"student_t\":\"3\""},
+      {"\"bins\":", "\"of_a_newer_program\":1,\"bins\":"},
+      {"\"bins\":",
+       "\"deep\":" + std::string(200000, '[') + std::string(200000, ']') + ",\"bins\":"},
       {"\"model\":\"spline_flow\"", "\"model\":\"pickle\""},
       {"\"model\":\"spline_flow\"", "\"model\":\"residual_energy\""},
       {"\"model\":\"spline_flow\"", "\"model\":7"},
@@ -200,6 +208,19 @@ TEST_F(ModelFile, RefusesHostileArchitectures) {
   for (const auto& [from, to] : changes) {
     EXPECT_NE(problem_after([&](TensorFile& f) { set_architecture(f, from, to); }), "") << to;
   }
+}
+
+// A file is refused by its number of parameters before memory is taken for them.
+TEST_F(ModelFile, LargeArchitecturesHaveManyParameters) {
+  const Eigen::Index large = 1 << 20;
+  EXPECT_GT((SplineFlowOptions{.features = large, .bins = 1, .hidden = {1}, .affine = true})
+                .least_parameters(),
+            5e11);
+  EXPECT_GT(
+      (FilmEnergyOptions{.features = 1, .context_features = large, .hidden = 1, .blocks = 1000})
+          .least_parameters(),
+      2e9);
+  EXPECT_GT(GaussianMixtureOptions{.features = large}.least_parameters(), 4e12);
 }
 
 TEST_F(ModelFile, OtherArchitectureIsNotAFlow) {

@@ -50,8 +50,8 @@ TEST_F(ChosenSettingsTest, LaterOnesWin) {
   EXPECT_EQ(options.train.iterations, 70);
   EXPECT_EQ(options.flow.hidden, (std::vector<Eigen::Index>{5, 6}));
   EXPECT_EQ(options.flow.bins, 9);
-  EXPECT_TRUE(chosen.give("flow.bins"));
-  EXPECT_FALSE(chosen.give("flow.transforms"));
+  EXPECT_TRUE(chosen.has("flow.bins"));
+  EXPECT_FALSE(chosen.has("flow.transforms"));
 }
 
 TEST_F(ChosenSettingsTest, APresetThatIsChosenComesBeforeThatOfAFile) {

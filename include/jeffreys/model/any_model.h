@@ -1,4 +1,5 @@
-// A model of any kind as a value: it owns the model, and a copy is a model of its own.
+// A model of any kind as a value: it owns the model, and a copy is a model of its own. One that was
+// moved from, or released, can only be assigned to or destroyed.
 #pragma once
 
 #include <concepts>
@@ -20,6 +21,7 @@ class OwnedModel {
   // Throws std::invalid_argument for no model, and for one that is not a Model: an energy model
   // where a density is needed.
   explicit OwnedModel(std::unique_ptr<UnnormalizedDensity<T>> model) {
+    if (model == nullptr) throw std::invalid_argument("expected a model, got none");
     auto* wanted = dynamic_cast<Model*>(model.get());
     if (wanted == nullptr) throw std::invalid_argument("expected a model that draws samples");
     static_cast<void>(model.release());

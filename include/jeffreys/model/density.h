@@ -24,8 +24,8 @@ namespace jeffreys {
 
 // Marks a field of an architecture that the first version of model files did not have: a file that
 // lacks it means its default.
-struct SinceFirstVersion {};
-inline constexpr SinceFirstVersion kSinceFirstVersion;
+struct NotInFirstVersion {};
+inline constexpr NotInFirstVersion kNotInFirstVersion;
 
 // Writes the weights of rows first_row, first_row + 1, ... from their values. Called once for every
 // part of the rows, from several threads at a time.

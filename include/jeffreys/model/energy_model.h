@@ -95,7 +95,7 @@ struct ResidualEnergyOptions {
     visit("features", o.features);
     visit("hidden", o.hidden);
     visit("blocks", o.blocks);
-    visit("confined", o.confined, kSinceFirstVersion);
+    visit("confined", o.confined, kNotInFirstVersion);
     visit("temperature", o.temperature);
   }
   [[nodiscard]] double least_parameters() const;
@@ -141,8 +141,8 @@ struct FilmEnergyOptions {
     visit("hidden", o.hidden);
     visit("blocks", o.blocks);
     visit("film_layers", o.film_layers);
-    visit("bounded", o.bounded, kSinceFirstVersion);
-    visit("confined", o.confined, kSinceFirstVersion);
+    visit("bounded", o.bounded, kNotInFirstVersion);
+    visit("confined", o.confined, kNotInFirstVersion);
     visit("temperature", o.temperature);
   }
   [[nodiscard]] double least_parameters() const;

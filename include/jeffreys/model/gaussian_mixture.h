@@ -48,7 +48,8 @@ class GaussianMixture final : public Density<T> {
   // Equal weights, unit covariances, and with conditions no influence of theirs.
   explicit GaussianMixture(const GaussianMixtureOptions& options);
   // A mixture that is known: from expectation maximisation, for instance. Throws
-  // std::invalid_argument for none, for weights that are not positive, or for shapes that differ.
+  // std::invalid_argument for none, for weights or diagonals that are not positive, for shapes that
+  // differ, and for what is not finite.
   explicit GaussianMixture(const std::vector<GaussianComponent>& components);
 
   [[nodiscard]] const GaussianMixtureOptions& options() const { return options_; }
@@ -79,6 +80,7 @@ class GaussianMixture final : public Density<T> {
   void sample_from_noise(const MatrixView<T>& noise, const MatrixView<T>& context,
                          Samples<T>& samples, KeepTape keep = KeepTape::no) const override;
 
+  // Evaluates the samples again, at the parameters of now.
   void add_sample_scores(const Samples<T>& samples, const VectorView<T>& weights,
                          std::span<T> gradient) const override;
 
@@ -87,7 +89,7 @@ class GaussianMixture final : public Density<T> {
     T log_weight = 0;  // b_k
     T log_volume = 0;  // log |L_k| - features / 2 log(2 pi)
     Vector<T> mean;
-    Matrix<T> precision;      // L_k
+    Matrix<T> factor;         // L_k
     Vector<T> weight_slopes;  // row k of B
     Matrix<T> mean_slopes;    // A_k
   };

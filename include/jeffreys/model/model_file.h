@@ -13,7 +13,9 @@
 
 namespace jeffreys {
 
-inline constexpr int kModelFormatVersion = 1;
+// Files of version 1 are read too. They lack some fields of architectures, which then have their
+// defaults; programs that know version 1 alone refuse version 2, whose fields they would overlook.
+inline constexpr int kModelFormatVersion = 2;
 
 using ModelMetadata = std::map<std::string, std::string>;
 

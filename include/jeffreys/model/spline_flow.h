@@ -59,8 +59,8 @@ struct SplineFlowOptions {
     visit("bins", o.bins);
     visit("hidden", o.hidden);
     visit("orders", o.orders);
-    visit("affine", o.affine, kSinceFirstVersion);
-    visit("student_t", o.student_t, kSinceFirstVersion);
+    visit("affine", o.affine, kNotInFirstVersion);
+    visit("student_t", o.student_t, kNotInFirstVersion);
   }
   [[nodiscard]] double least_parameters() const;
 };
@@ -106,7 +106,8 @@ class SplineFlow final : public Density<T> {
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
       ContextGradient wanted = ContextGradient::yes) const override;
 
-  // Data to noise: what the transforms make of x, [rows, features].
+  // What the transforms make of x, [rows, features]: numbers of the base, so that with Student-t
+  // they are not the normal ones of sample_from_noise.
   [[nodiscard]] Matrix<T> to_noise(const MatrixView<T>& x,
                                    const MatrixView<T>& context = Matrix<T>()) const;
 

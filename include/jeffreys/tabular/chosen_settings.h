@@ -1,5 +1,5 @@
 // What somebody chose for a fit. Precedence, later wins: the defaults for the size of the table, a
-// preset, a file, single settings in the order in which they were added.
+// preset, then settings in the order in which they were added, be it by a file or one by one.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ using DefaultOptions =
 
 class ChosenSettings {
  public:
-  // Throws std::invalid_argument for an unknown name. It comes before one that a file names.
+  // Throws std::invalid_argument for an unknown name. The first preset counts: one that is chosen
+  // here, and then a file that names another.
   void choose_preset(const std::string& name);
 
   // A TOML file: tables become prefixes, [learning_rate] main = 1e-3 is learning_rate.main, and
@@ -31,7 +32,7 @@ class ChosenSettings {
   // The same from a text KEY=VALUE; std::invalid_argument where it is none.
   void add_text(const std::string& text, const std::string& origin);
 
-  [[nodiscard]] bool give(std::string_view key) const;
+  [[nodiscard]] bool has(std::string_view key) const;
 
   // Throws InputError for a setting of a file, and std::invalid_argument that begins with the
   // origin for another one, that is unknown or has a value of the wrong form.

@@ -32,7 +32,7 @@ constexpr auto names(ZetaEstimator) {
 template <typename Options, typename Visit>
 void visit_train_options(Options& o, Visit&& visit) {
   visit("method", o.method, kOneOfItsNames, "dual, weighted, mle, mle-noise or mle-entropy");
-  visit("iterations", o.iterations, kAtLeastOne.beside_the_course(), "gradient steps");
+  visit("iterations", o.iterations, kAtLeastOne.not_in_fingerprint(), "gradient steps");
   visit("batch_size", o.batch_size, kNotNegative, "rows of a step; 0: all");
   visit("learning_rate.main", o.learning_rate.main, kNotNegative, "of the main model");
   visit("learning_rate.proxy", o.learning_rate.proxy, kNotNegative, "of the proxy model");
@@ -50,22 +50,22 @@ void visit_train_options(Options& o, Visit&& visit) {
   visit("optimizer.clip_norm", o.optimizer.clip_norm, kNotNegative,
         "largest gradient norm; 0: no limit");
   visit("averaging", o.averaging, kBelowOne, "decay of the average of the weights; 0: none");
-  visit("max_skipped", o.max_skipped, kAtLeastOne.beside_the_course(),
+  visit("max_skipped", o.max_skipped, kAtLeastOne.not_in_fingerprint(),
         "non-finite steps in a row that end training");
-  visit("record_every", o.record_every, kNotNegative.beside_the_course(),
+  visit("record_every", o.record_every, kNotNegative.not_in_fingerprint(),
         "steps between records; 0: about 1000 in all");
   visit("validation.every", o.validation.every, kAtLeastOne, "steps between evaluations");
-  visit("validation.patience", o.validation.patience, kNotNegative.beside_the_course(),
+  visit("validation.patience", o.validation.patience, kNotNegative.not_in_fingerprint(),
         "steps without improvement that end training; 0: never");
   visit("validation.relative_patience", o.validation.relative_patience,
-        kNotNegative.beside_the_course(),
+        kNotNegative.not_in_fingerprint(),
         "the same in steps that the best took, at least 1000; 0: no");
   visit("validation.zeta_samples", o.validation.zeta_samples, kAtLeastTwo,
         "samples for the NLL of an energy proxy");
   visit("validation.zeta_samples_per_condition", o.validation.zeta_samples_per_condition,
         kAtLeastTwo, "the same for each condition");
-  visit("time_limit", o.time_limit, kNotNegative.beside_the_course(), "seconds; 0: none");
-  visit("checkpoint.seconds", o.checkpoint.seconds, kNotNegative.beside_the_course(),
+  visit("time_limit", o.time_limit, kNotNegative.not_in_fingerprint(), "seconds; 0: none");
+  visit("checkpoint.seconds", o.checkpoint.seconds, kNotNegative.not_in_fingerprint(),
         "between two checkpoints");
   visit("multipliers.forward", o.multipliers.forward, kNotNegative,
         "initial; weighted: the weight");

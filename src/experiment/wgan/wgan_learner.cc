@@ -1,4 +1,9 @@
 // The WGAN as a learner: the module that wgan_module.cc loads.
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
 #include "experiment/learner.h"
 #include "jeffreys/tabular/models.h"
 #include "jeffreys/torch/wgan.h"
@@ -20,14 +25,21 @@ WganOptions options_of(const Job& job) {
           .clip_norm = train.optimizer.clip_norm};
 }
 
+// The model itself, of the one kind that a WGAN can use.
+template <typename Kind, typename Owned>
+Kind taken(Owned model, const char* expected) {
+  if (auto* kind = dynamic_cast<Kind*>(&*model)) return std::move(*kind);
+  throw std::invalid_argument(fmt::format("{} for a WGAN", expected));
+}
+
 class WganLearner final : public Learner {
  public:
   WganLearner(const Job& job, const Workload& workload)
       : max_skipped_(job.options.train.max_skipped),
-        generator_(dynamic_cast<SplineFlow<float>&>(
-            *make_main_model(job.options, workload.rows().x.cols(), 0))),
-        critic_(dynamic_cast<ResidualEnergy<float>&>(
-            *make_proxy_model(job.options, workload.rows().x.cols(), 0))),
+        generator_(taken<SplineFlow<float>>(
+            make_main_model(job.options, workload.rows().x.cols(), 0), "main: expected flow")),
+        critic_(taken<ResidualEnergy<float>>(
+            make_proxy_model(job.options, workload.rows().x.cols(), 0), "proxy: expected energy")),
         trainer_(generator_, critic_, workload.rows().x, options_of(job)) {}
 
   void step() override { record_ = trainer_.step(); }
