@@ -7,6 +7,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 #include "model/architecture.h"
 #include "model/check_shapes.h"
