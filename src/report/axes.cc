@@ -145,7 +145,7 @@ Legend legend_of(const std::vector<std::string>& names, double width) {
   std::size_t longest = 0;
   for (const std::string& name : names) longest = std::max(longest, letters_in(name));
   const int entries = static_cast<int>(names.size());
-  const int fitting = static_cast<int>(width / (42 + 5.6 * static_cast<double>(longest)));
+  const int fitting = static_cast<int>(width / (42 + 7.6 * static_cast<double>(longest)));
   const int columns = std::clamp(fitting, 1, entries);
   return {columns, kLegendRow * ((entries + columns - 1) / columns)};
 }
