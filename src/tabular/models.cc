@@ -88,6 +88,15 @@ const ModelChoiceEntry kChoices[] = {
      make_mixture, nullptr},
 };
 
+// With the setting in what it throws.
+const ModelChoiceEntry& find_named(const char* setting, const ModelChoice& choice) {
+  try {
+    return find_model_choice(choice);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("{}: {}", setting, error.what()));
+  }
+}
+
 }  // namespace
 
 const ModelChoiceEntry& find_model_choice(const ModelChoice& choice) {
@@ -105,18 +114,6 @@ std::vector<ModelChoiceInfo> model_choices() {
   for (const ModelChoiceEntry& entry : kChoices) all.push_back({entry.name, entry.description});
   return all;
 }
-
-namespace {
-
-const ModelChoiceEntry& find_named(const char* setting, const ModelChoice& choice) {
-  try {
-    return find_model_choice(choice);
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(fmt::format("{}: {}", setting, error.what()));
-  }
-}
-
-}  // namespace
 
 AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index features,
                                   Eigen::Index context_features) {

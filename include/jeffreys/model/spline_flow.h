@@ -1,7 +1,8 @@
 // Neural spline flow: the paper's main model p_theta ("Model architectures"), equal to Zuko's NSF
 // to rounding. Data x become noise z = t_{T-1}(... t_0(x)); log p(x) = log base(z) + sum of log
 // determinants, where the base is standard normal unless said otherwise. Splines live on [-5, 5];
-// beyond, a transform is the identity and the density Gaussian, so data should be standardised.
+// beyond, a spline is the identity and the density that of the base, so data should be
+// standardised.
 #pragma once
 
 #include <cstdint>
