@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
 

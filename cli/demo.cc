@@ -5,9 +5,9 @@
 #include "cli/command.h"
 #include "cli/plotting.h"
 #include "cli/progress.h"
-#include "jeffreys/data/source.h"
 #include "jeffreys/evaluate/held_out.h"
-#include "jeffreys/tabular/fit.h"
+#include "jeffreys/fit/fit.h"
+#include "jeffreys/truth/source.h"
 
 namespace jeffreys::cli {
 namespace {

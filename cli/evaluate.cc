@@ -2,9 +2,9 @@
 
 #include "cli/load.h"
 #include "cli/summary.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/evaluate/held_out.h"
 #include "jeffreys/objective/importance.h"
-#include "jeffreys/random_purpose.h"
 
 namespace jeffreys::cli {
 namespace {

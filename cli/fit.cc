@@ -3,7 +3,7 @@
 #include "cli/load.h"
 #include "cli/summary.h"
 #include "cli/training.h"
-#include "jeffreys/data/table_file.h"
+#include "jeffreys/table/table_file.h"
 
 namespace jeffreys::cli {
 namespace {

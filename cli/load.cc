@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "jeffreys/data/table_file.h"
-#include "jeffreys/tabular/tabular_density.h"
+#include "jeffreys/fit/tabular_density.h"
+#include "jeffreys/table/table_file.h"
 
 namespace jeffreys::cli {
 

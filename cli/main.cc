@@ -4,7 +4,7 @@
 #include <new>
 
 #include "cli/command.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/version.h"
 
 namespace jeffreys::cli {

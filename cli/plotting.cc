@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/report/training_plot.h"
 
 namespace jeffreys::cli {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
-#include "jeffreys/data/table.h"
+#include "jeffreys/fit/tabular_density.h"
 #include "jeffreys/report/figure.h"
-#include "jeffreys/tabular/tabular_density.h"
+#include "jeffreys/table/table.h"
 
 namespace jeffreys::cli {
 

@@ -6,8 +6,8 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/experiment/reproduce.h"
-#include "jeffreys/input_error.h"
 
 namespace jeffreys::cli {
 namespace {

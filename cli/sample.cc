@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/load.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli/load.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
 namespace {

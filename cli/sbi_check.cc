@@ -8,7 +8,7 @@
 #include "cli/progress.h"
 #include "cli/sbi.h"
 #include "cli/sbi_findings.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
 namespace {

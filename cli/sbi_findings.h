@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/evaluate/posterior_ranks.h"
 #include "jeffreys/evaluate/predictive_check.h"
-#include "jeffreys/matrix.h"
 
 namespace jeffreys::cli {
 

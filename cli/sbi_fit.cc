@@ -8,9 +8,9 @@
 #include "cli/sbi.h"
 #include "cli/summary.h"
 #include "cli/training.h"
-#include "jeffreys/data/table_file.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/committee_fit.h"
+#include "jeffreys/table/table_file.h"
 
 namespace jeffreys::cli {
 namespace {

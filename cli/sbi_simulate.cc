@@ -7,10 +7,10 @@
 #include "cli/load.h"
 #include "cli/progress.h"
 #include "cli/sbi.h"
-#include "jeffreys/data/table_file.h"
-#include "jeffreys/data/task.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/task_prior.h"
+#include "jeffreys/table/table_file.h"
+#include "jeffreys/truth/task.h"
 
 namespace jeffreys::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "jeffreys/tabular/fit.h"
+#include "jeffreys/fit/fit.h"
 
 namespace jeffreys::cli {
 

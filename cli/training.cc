@@ -9,10 +9,10 @@
 
 #include "cli/progress.h"
 #include "cli/run_record.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/fit/chosen_settings.h"
+#include "jeffreys/fit/models.h"
 #include "jeffreys/storage/atomic_file.h"
-#include "jeffreys/tabular/chosen_settings.h"
-#include "jeffreys/tabular/models.h"
 
 namespace jeffreys::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "jeffreys/tabular/chosen_settings.h"
-#include "jeffreys/tabular/fit.h"
+#include "jeffreys/fit/chosen_settings.h"
+#include "jeffreys/fit/fit.h"
 
 namespace jeffreys::cli {
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include "data/shuffle.h"
-#include "jeffreys/random_purpose.h"
+#include "base/checks.h"
+#include "base/shuffle.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/adamw.h"
-#include "model/check_shapes.h"
 
 namespace jeffreys {
 namespace {

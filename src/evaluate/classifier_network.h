@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "kernels/random.h"
-#include "model/scratch.h"
-#include "model/tile_layer.h"
+#include "kernels/scratch.h"
+#include "kernels/tile_layer.h"
 
 namespace jeffreys {
 

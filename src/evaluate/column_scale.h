@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "model/check_shapes.h"
+#include "base/checks.h"
 
 namespace jeffreys {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "model/check_shapes.h"
+#include "base/checks.h"
 
 namespace jeffreys {
 namespace {

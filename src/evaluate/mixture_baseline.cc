@@ -4,9 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include "base/log_sum_exp.h"
 #include "evaluate/column_scale.h"
 #include "evaluate/mixture_em.h"
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {
@@ -62,7 +63,7 @@ MixtureBaseline::MixtureBaseline(const MatrixView<double>& training,
 
 Vector<double> MixtureBaseline::log_prob(const MatrixView<double>& x) const {
   check_columns("x", x.cols(), components_.front().mean.size());
-  Vector<double> result = log_sum_exp(log_joint(x, components_));
+  Vector<double> result = log_sum_exp_of_rows(log_joint(x, components_));
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     if (!x.row(i).allFinite()) result[i] = std::numeric_limits<double>::quiet_NaN();
   }

@@ -6,7 +6,8 @@
 #include <numbers>
 #include <utility>
 
-#include "jeffreys/random_purpose.h"
+#include "base/log_sum_exp.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {
@@ -96,13 +97,13 @@ std::vector<MixtureComponent> maximize(const Matrix<double>& x, const Matrix<dou
 }
 
 double mean_log_density(const Matrix<double>& x, const std::vector<MixtureComponent>& parts) {
-  return log_sum_exp(log_joint(x, parts)).mean();
+  return log_sum_exp_of_rows(log_joint(x, parts)).mean();
 }
 
 // One step of expectation maximisation. Returns the mean log density of x before it.
 double step_uphill(const Matrix<double>& x, std::vector<MixtureComponent>& components) {
   Matrix<double> joint = log_joint(x, components);
-  const Vector<double> log_p = log_sum_exp(joint);
+  const Vector<double> log_p = log_sum_exp_of_rows(joint);
   joint = (joint.colwise() - log_p).array().exp();
   components = maximize(x, joint);
   return log_p.mean();
@@ -144,13 +145,6 @@ Matrix<double> log_joint(const MatrixView<double>& x,
     result.col(static_cast<Eigen::Index>(k)) = shift - 0.5 * white.rowwise().squaredNorm().array();
   }
   return result;
-}
-
-Vector<double> log_sum_exp(const Matrix<double>& rows) {
-  // A row that is minus infinity throughout stays so.
-  const Vector<double> top =
-      rows.rowwise().maxCoeff().cwiseMax(std::numeric_limits<double>::lowest());
-  return top.array() + (rows.colwise() - top).array().exp().rowwise().sum().log();
 }
 
 MixtureFit fit_mixture(const Matrix<double>& training, const Matrix<double>& validation,

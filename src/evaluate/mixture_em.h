@@ -13,9 +13,6 @@ namespace jeffreys {
 [[nodiscard]] Matrix<double> log_joint(const MatrixView<double>& x,
                                        const std::vector<MixtureComponent>& components);
 
-// log(sum(exp(row))) of each row.
-[[nodiscard]] Vector<double> log_sum_exp(const Matrix<double>& rows);
-
 struct MixtureFit {
   std::vector<MixtureComponent> components;
   double score = 0;  // mean log density of the validation rows

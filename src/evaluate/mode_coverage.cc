@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "model/check_shapes.h"
+#include "base/checks.h"
 
 namespace jeffreys {
 namespace {

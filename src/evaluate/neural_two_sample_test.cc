@@ -7,11 +7,11 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "data/shuffle.h"
+#include "base/checks.h"
+#include "base/shuffle.h"
 #include "evaluate/classifier_network.h"
 #include "evaluate/column_scale.h"
-#include "jeffreys/random_purpose.h"
-#include "model/check_shapes.h"
+#include "jeffreys/base/random_purpose.h"
 
 namespace jeffreys {
 namespace {

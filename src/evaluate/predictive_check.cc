@@ -7,10 +7,10 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/checks.h"
 #include "evaluate/column_scale.h"
 #include "evaluate/significance.h"
 #include "jeffreys/evaluate/uniformity.h"
-#include "model/check_shapes.h"
 
 namespace jeffreys {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/checks.h"
 #include "evaluate/significance.h"
-#include "model/check_shapes.h"
 
 namespace jeffreys {
 namespace {

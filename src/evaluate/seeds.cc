@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/check_shapes.h"
+#include "base/checks.h"
 
 namespace jeffreys {
 namespace {

@@ -9,9 +9,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/checks.h"
 #include "evaluate/boosted_trees.h"
-#include "jeffreys/data/split.h"
-#include "model/check_shapes.h"
+#include "jeffreys/table/split.h"
 
 namespace jeffreys {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <limits>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {

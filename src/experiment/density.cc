@@ -11,7 +11,7 @@
 #include "experiment/consistency.h"
 #include "experiment/nll_table.h"
 #include "experiment/zeta_course.h"
-#include "jeffreys/data/source.h"
+#include "jeffreys/truth/source.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "experiment/run_file.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/experiment/reproduce.h"
-#include "jeffreys/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "experiment/measured.h"
 #include "experiment/nll_table.h"
-#include "jeffreys/data/source.h"
+#include "jeffreys/truth/source.h"
 
 namespace jeffreys::experiment {
 namespace {

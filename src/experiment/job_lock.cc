@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 

@@ -1,6 +1,6 @@
 #include "experiment/learner.h"
 
-#include "jeffreys/tabular/models.h"
+#include "jeffreys/fit/models.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
+#include "base/flat_toml.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {
@@ -17,8 +15,7 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const toml::node& node, const std::string& problem) const {
-    const auto begin = node.source().begin;
-    throw InputError(file_, problem, begin.line, begin.column);
+    throw toml_error(file_, problem, node);
   }
 
   // Refuses keys that nobody reads: a misspelt one would silently do nothing.
@@ -40,45 +37,13 @@ class Reader {
     return *found;
   }
 
-  [[nodiscard]] std::string text(const toml::node& node) const {
-    if (const auto value = node.value_exact<std::string>()) return *value;
-    if (const auto value = node.value_exact<std::int64_t>()) return fmt::format("{}", *value);
-    if (const auto value = node.value_exact<double>()) return fmt::format("{}", *value);
-    if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
-    if (const toml::array* array = node.as_array()) {
-      std::vector<std::string> items;
-      for (const toml::node& item : *array) items.push_back(text(item));
-      return fmt::format("{}", fmt::join(items, ","));
-    }
-    refuse(node, "expected a number, a text, true, false or a list");
-  }
-
-  // Leaves of nested tables, in the order of the file.
-  template <typename Add>
-  void flatten(const toml::table& table, const std::string& prefix, const Add& add) const {
-    std::vector<std::pair<toml::source_position, std::string>> order;
-    for (const auto& [key, node] : table) {
-      order.emplace_back(node.source().begin, std::string(key.str()));
-    }
-    std::sort(order.begin(), order.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [place, key] : order) {
-      const toml::node& node = *table.get(key);
-      if (const toml::table* inner = node.as_table()) {
-        flatten(*inner, prefix + key + ".", add);
-      } else {
-        add(prefix + key, node);
-      }
-    }
-  }
-
   [[nodiscard]] Settings settings(const toml::table& parent) const {
     Settings result;
     const toml::table* table = parent["settings"].as_table();
     if (table == nullptr) return result;
     FitOptions scratch;
-    flatten(*table, "", [&](const std::string& key, const toml::node& node) {
-      const std::string value = text(node);
+    for (const auto& [key, node] : flat_nodes(*table)) {
+      const std::string value = toml_text(node, key, file_);
       try {
         if (key == "preset") {
           apply_preset(value, scratch);
@@ -89,7 +54,7 @@ class Reader {
         refuse(node, error.what());
       }
       result.emplace_back(key, value);
-    });
+    }
     return result;
   }
 
@@ -132,7 +97,7 @@ class Reader {
     spec.iterations = value<std::int64_t>(table, "iterations", 0);
     if (spec.iterations < 0) refuse(table, "iterations: expected a whole number from 1 on");
     if (const toml::array* names = table["data"].as_array()) {
-      for (const toml::node& name : *names) spec.data.push_back(text(name));
+      for (const toml::node& name : *names) spec.data.push_back(toml_text(name, "data", file_));
     }
     if (const toml::table* wgan = table["wgan"].as_table()) {
       know(*wgan, {"critic_steps", "penalty"});
@@ -141,12 +106,13 @@ class Reader {
     }
     spec.settings = settings(table);
     if (const toml::table* grid = table["grid"].as_table()) {
-      flatten(*grid, "", [&](const std::string& key, const toml::node& node) {
+      for (const auto& [key, node] : flat_nodes(*grid)) {
         const toml::array* values = node.as_array();
         if (values == nullptr || values->empty()) refuse(node, key + ": expected a list");
         spec.grid.emplace_back(key, std::vector<std::string>());
-        for (const toml::node& item : *values) spec.grid.back().second.push_back(text(item));
-      });
+        for (const toml::node& item : *values)
+          spec.grid.back().second.push_back(toml_text(item, key, file_));
+      }
     }
     return spec;
   }

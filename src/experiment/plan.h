@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "jeffreys/tabular/fit_options.h"
+#include "jeffreys/fit/fit_options.h"
 
 namespace jeffreys::experiment {
 
@@ -17,9 +17,9 @@ namespace jeffreys::experiment {
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 enum class DataKind {
-  source,  // in the plane, with a known density: data/source.h
+  source,  // in the plane, with a known density: truth/source.h
   table,   // UCI
-  task,    // a simulator with a known posterior: data/task.h
+  task,    // a simulator with a known posterior: truth/task.h
 };
 
 struct DataSpec {

@@ -7,7 +7,7 @@
 
 #include "experiment/learner.h"
 #include "experiment/time_left.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -8,7 +8,7 @@
 #include "experiment/cost.h"
 #include "experiment/folder.h"
 #include "experiment/section.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {

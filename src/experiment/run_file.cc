@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
 
 namespace jeffreys::experiment {

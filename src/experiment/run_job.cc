@@ -10,7 +10,7 @@
 #include "experiment/job_lock.h"
 #include "experiment/learner.h"
 #include "experiment/run_file.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {

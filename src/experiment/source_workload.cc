@@ -1,10 +1,10 @@
 // Rows of a source in the plane, whose density is known: besides the held-out NLL the divergences
 // to the truth can be measured.
 #include "experiment/workload.h"
-#include "jeffreys/data/source.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/evaluate/divergence.h"
 #include "jeffreys/evaluate/mode_coverage.h"
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/truth/source.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include "experiment/workload.h"
-#include "jeffreys/data/schema.h"
-#include "jeffreys/data/split.h"
-#include "jeffreys/data/table_file.h"
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/base/random_purpose.h"
+#include "jeffreys/table/schema.h"
+#include "jeffreys/table/split.h"
+#include "jeffreys/table/table_file.h"
 #include "kernels/random.h"
 
 namespace jeffreys::experiment {

@@ -3,12 +3,12 @@
 // samples at the paper's observation from exact ones.
 // Differs from the paper: the reference samples are exact, not simulations that came close.
 #include "experiment/workload.h"
-#include "jeffreys/data/task.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/evaluate/two_sample_test.h"
 #include "jeffreys/model/independence_metropolis.h"
 #include "jeffreys/model/langevin.h"
 #include "jeffreys/objective/importance.h"
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/truth/task.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -9,7 +9,7 @@
 #include "experiment/gaussian_fit.h"
 #include "experiment/measured.h"
 #include "experiment/nll_table.h"
-#include "jeffreys/data/source.h"
+#include "jeffreys/truth/source.h"
 
 namespace jeffreys::experiment {
 namespace {

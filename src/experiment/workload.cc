@@ -1,8 +1,8 @@
 #include "experiment/workload.h"
 
-#include "jeffreys/data/split.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/objective/importance.h"
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/table/split.h"
 
 namespace jeffreys::experiment {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "experiment/plan.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/train/trainer.h"
 
 namespace jeffreys::experiment {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/scratch.h"
 #include "kernels/tile.h"
 #include "kernels/weight_gradient.h"
-#include "model/scratch.h"
 
 namespace jeffreys {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/checks.h"
 #include "kernels/random.h"
-#include "model/check_shapes.h"
 #include "model/tile_rows.h"
 
 namespace jeffreys {

@@ -7,7 +7,7 @@
 
 #include "kernels/matvec.h"
 #include "kernels/reductions.h"
-#include "model/scratch.h"
+#include "kernels/scratch.h"
 
 namespace jeffreys {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "jeffreys/model/parameter_layout.h"
-#include "model/tile_layer.h"
+#include "kernels/tile_layer.h"
 
 namespace jeffreys {
 

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
+#include "base/checks.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/model/energy_model.h"
-#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
 #include "kernels/reductions.h"
-#include "model/check_shapes.h"
+#include "kernels/scratch.h"
 #include "model/energy_network.h"
-#include "model/scratch.h"
 #include "model/tile_order.h"
 
 namespace jeffreys {

@@ -1,7 +1,7 @@
 #include "model/energy_network.h"
 
+#include "kernels/scratch.h"
 #include "kernels/silu.h"
-#include "model/scratch.h"
 
 namespace jeffreys {
 

@@ -1,10 +1,10 @@
 #include <type_traits>
 
 #include "kernels/reductions.h"
+#include "kernels/scratch.h"
 #include "kernels/silu.h"
 #include "model/energy_block.h"
 #include "model/norm_body.h"
-#include "model/scratch.h"
 #include "model/silu_network.h"
 
 namespace jeffreys {

@@ -7,10 +7,11 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "jeffreys/random_purpose.h"
+#include "base/checks.h"
+#include "base/log_sum_exp.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 #include "model/architecture.h"
-#include "model/check_shapes.h"
 #include "model/tile_rows.h"
 
 namespace jeffreys {
@@ -37,13 +38,6 @@ class MixtureTape final : public SampleTape {
 template <typename T>
 Vector<T> finite_or_zero(const Vector<T>& values) {
   return values.unaryExpr([](T value) { return std::isfinite(value) ? value : T(0); });
-}
-
-// -infinity for a row of nothing else.
-template <typename T>
-Vector<T> log_sum_exp(const Matrix<T>& rows) {
-  const Vector<T> top = finite_or_zero<T>(rows.rowwise().maxCoeff());
-  return top.array() + (rows.colwise() - top).array().exp().rowwise().sum().log();
 }
 
 // Which of these probabilities a normal number chooses by its distribution function, counted from
@@ -216,7 +210,7 @@ Matrix<T> GaussianMixture<T>::log_weights(const Matrix<T>& context) const {
     const Component& part = components_[static_cast<std::size_t>(k)];
     result.col(k) = (context * part.weight_slopes).array() + part.log_weight;
   }
-  result.colwise() -= log_sum_exp<T>(result);
+  result.colwise() -= log_sum_exp_of_rows<T>(result);
   return result;
 }
 
@@ -235,7 +229,7 @@ void GaussianMixture<T>::evaluate(Tile& tile) const {
     joint.col(static_cast<Eigen::Index>(k)).array() +=
         part.log_volume - T(0.5) * tile.whitened[k].rowwise().squaredNorm().array();
   }
-  tile.log_prob = log_sum_exp<T>(joint);
+  tile.log_prob = log_sum_exp_of_rows<T>(joint);
   tile.responsibilities = (joint.colwise() - finite_or_zero<T>(tile.log_prob)).array().exp();
   // NaN for a row that is not finite.
   tile.log_prob += (T(0) * tile.x).rowwise().sum();

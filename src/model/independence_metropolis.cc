@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 #include "model/wide_noise.h"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "jeffreys/random_purpose.h"
+#include "base/checks.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
-#include "model/check_shapes.h"
 
 namespace jeffreys {
 namespace {

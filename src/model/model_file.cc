@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/model/model_kind.h"
 #include "jeffreys/storage/safetensors.h"
 #include "model/model_reader.h"

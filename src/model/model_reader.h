@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/model/model_file.h"
 #include "jeffreys/model/parameter_layout.h"
 #include "jeffreys/storage/safetensors.h"

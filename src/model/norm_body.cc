@@ -2,7 +2,7 @@
 
 #include "kernels/layer_norm.h"
 #include "kernels/reductions.h"
-#include "model/scratch.h"
+#include "kernels/scratch.h"
 
 namespace jeffreys {
 

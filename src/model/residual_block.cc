@@ -1,7 +1,7 @@
+#include "kernels/scratch.h"
 #include "kernels/silu.h"
 #include "model/energy_block.h"
 #include "model/norm_body.h"
-#include "model/scratch.h"
 
 namespace jeffreys {
 namespace {

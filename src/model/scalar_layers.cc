@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "kernels/piecewise_linear.h"
-#include "model/scratch.h"
+#include "kernels/scratch.h"
 
 namespace jeffreys {
 

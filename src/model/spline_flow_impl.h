@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "base/checks.h"
 #include "jeffreys/model/spline_flow.h"
 #include "kernels/random.h"
 #include "kernels/reductions.h"
+#include "kernels/scratch.h"
 #include "model/affine_transform.h"
-#include "model/check_shapes.h"
 #include "model/flow_base.h"
-#include "model/scratch.h"
 #include "model/spline_flow_options.h"
 #include "model/spline_transform.h"
 #include "model/tile_rows.h"

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/checks.h"
 #include "kernels/random.h"
-#include "model/check_shapes.h"
 
 namespace jeffreys {
 namespace {

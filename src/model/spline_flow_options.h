@@ -1,7 +1,7 @@
 #pragma once
 
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/model/spline_flow.h"
-#include "jeffreys/random_purpose.h"
 
 namespace jeffreys {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/scratch.h"
 #include "kernels/spline.h"
-#include "model/scratch.h"
 
 namespace jeffreys {
 namespace {

@@ -15,9 +15,9 @@
 #include "jeffreys/model/parameter_layout.h"
 #include "jeffreys/model/spline_flow.h"
 #include "kernels/shared_spline.h"
+#include "kernels/tile_layer.h"
 #include "model/flow_transform.h"
 #include "model/scalar_layers.h"
-#include "model/tile_layer.h"
 
 namespace jeffreys {
 

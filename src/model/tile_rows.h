@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "kernels/tile.h"
 #include "kernels/tile_copy.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/model/model_kind.h"
 #include "jeffreys/storage/npz.h"
 

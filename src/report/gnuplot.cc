@@ -11,7 +11,7 @@
 #include <span>
 #include <system_error>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
 
 namespace jeffreys::report {

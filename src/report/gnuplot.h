@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys::report {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
 #include "report/markup.h"
 #include "report/page_style.h"

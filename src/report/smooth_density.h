@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "report/range.h"
 
 namespace jeffreys::report {

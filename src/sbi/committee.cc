@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {

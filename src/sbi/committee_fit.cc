@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
-#include "model/check_shapes.h"
+#include "base/checks.h"
+#include "base/fingerprint.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/fit/assess.h"
 #include "sbi/committee.h"
 #include "sbi/number_table.h"
-#include "tabular/assess.h"
 
 namespace jeffreys {
 namespace {
@@ -191,16 +192,12 @@ class CommitteeFitting {
     return text + (prior_ ? prior_->to_json() : "");
   }
 
-  // FNV-1a over the bits of all numbers.
   [[nodiscard]] std::uint64_t digest() const {
-    std::uint64_t value = 0xcbf29ce484222325ULL;
+    Fingerprint numbers;
     for (const Column& column : pairs_.columns) {
-      const auto* bytes = reinterpret_cast<const unsigned char*>(column.numbers.data());
-      for (std::size_t i = 0; i < column.numbers.size() * sizeof(double); ++i) {
-        value = (value ^ bytes[i]) * 0x100000001b3ULL;
-      }
+      numbers.add(std::span<const double>(column.numbers));
     }
-    return value;
+    return numbers.value();
   }
 
   [[nodiscard]] fs::path member_file(int member) const {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/data/table.h"
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/sbi/simulate.h"
+#include "jeffreys/table/table.h"
 
 namespace jeffreys {
 

@@ -16,10 +16,9 @@
 #include <system_error>
 #include <utility>
 
-#include "data/cell.h"
-#include "jeffreys/input_error.h"
-#include "sbi/steady_seconds.h"
-#include "storage/quote.h"
+#include "base/cell.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys {
 namespace {
@@ -188,7 +187,7 @@ FinishedCall JournalReader::call_of(const std::vector<Row>& rows, std::string_vi
       try {
         call.failures.push_back(failure_of(i, row.failure));
       } catch (const std::invalid_argument&) {
-        damaged("a failure of unknown kind: " + storage::quote(row.failure));
+        damaged("a failure of unknown kind: " + quote(row.failure));
       }
     }
     if (!call.parameters.row(i).allFinite() ||
@@ -219,9 +218,9 @@ std::vector<FinishedCall> JournalReader::read_calls(const JournalHeader& header)
 }
 
 // As it stands in a message.
-std::string shown(const std::string& value) { return storage::quote(value); }
+std::string shown(const std::string& value) { return quote(value); }
 std::string shown(const std::vector<std::string>& values) {
-  return storage::quote(fmt::format("{}", fmt::join(values, ", ")));
+  return quote(fmt::format("{}", fmt::join(values, ", ")));
 }
 template <typename Number>
 std::string shown(Number value) {
@@ -332,7 +331,7 @@ void Journal::append(const FinishedCall& call) {
   write(text);
   begun_ = true;
   // A disk takes milliseconds for it, which a fast simulator cannot wait for after every call.
-  if (steady_seconds() - synchronized_ > 1) synchronize();
+  if (!since_synchronized_ || since_synchronized_->read() > 1) synchronize();
 }
 
 void Journal::write(std::string_view text) {
@@ -348,7 +347,7 @@ void Journal::synchronize() {
   while (::fdatasync(descriptor_) != 0) {
     if (errno != EINTR) fail(path_, "cannot write", errno);
   }
-  synchronized_ = steady_seconds();
+  since_synchronized_.emplace();
 }
 
 }  // namespace jeffreys

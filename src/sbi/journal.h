@@ -14,11 +14,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "sbi/finished_calls.h"
 
 namespace jeffreys {
@@ -60,8 +62,8 @@ class Journal {
   std::filesystem::path path_;
   JournalHeader header_;
   int descriptor_ = -1;
-  bool begun_ = false;  // the header is in the file
-  double synchronized_ = 0;
+  bool begun_ = false;                           // the header is in the file
+  std::optional<Stopwatch> since_synchronized_;  // nothing: never was
   std::vector<FinishedCall> found_;
 };
 

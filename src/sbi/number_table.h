@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "jeffreys/data/table.h"
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
+#include "jeffreys/table/table.h"
 
 namespace jeffreys {
 

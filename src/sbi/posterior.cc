@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "data/column_values.h"
-#include "jeffreys/random_purpose.h"
+#include "base/checks.h"
+#include "jeffreys/base/random_purpose.h"
 #include "sbi/number_table.h"
 
 namespace jeffreys {

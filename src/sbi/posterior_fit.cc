@@ -7,13 +7,11 @@
 #include <set>
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
-#include "storage/quote.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys {
 namespace {
-
-using storage::quote;
 
 // So many pairs show what four transforms cannot follow (docs/sbi.md).
 constexpr std::size_t kManyPairs = 5000;

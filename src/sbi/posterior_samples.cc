@@ -6,15 +6,15 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/model/independence_metropolis.h"
 #include "jeffreys/model/langevin.h"
-#include "jeffreys/random_purpose.h"
 #include "jeffreys/sbi/posterior.h"
-#include "sbi/steady_seconds.h"
 
 namespace jeffreys {
 namespace {
 
+constexpr double kLongest = 1e9;                // seconds; a clock cannot count without end
 constexpr Eigen::Index kRowsAtOnce = 1 << 16;   // bounds the memory
 constexpr Eigen::Index kDrawsAtOnce = 1 << 14;  // of rejection
 // Of rejection, and of Langevin chains that get lost. Metropolis leaves no more than 20 bits of a
@@ -83,7 +83,8 @@ PosteriorSamples Posterior::draw(const MatrixView<double>& context, Eigen::Index
 
 PosteriorSamples Posterior::draw_inside(const MatrixView<double>& context, Eigen::Index samples,
                                         From from, const PosteriorSampling& options,
-                                        Eigen::Index place, double deadline) const {
+                                        Eigen::Index place,
+                                        std::chrono::steady_clock::time_point deadline) const {
   PosteriorSamples result;
   result.parameters.resize(samples, density_.main().features());
   Eigen::Index kept = 0;
@@ -92,7 +93,7 @@ PosteriorSamples Posterior::draw_inside(const MatrixView<double>& context, Eigen
   double accepted = 0;
   std::uint64_t tries = 0;
   for (; kept < samples; ++tries) {
-    if (tries == kMostTries || (tries > 0 && steady_seconds() > deadline)) {
+    if (tries == kMostTries || (tries > 0 && std::chrono::steady_clock::now() > deadline)) {
       give_up(kept, samples, drawn, result.lost);
     }
     const Eigen::Index most = support_ == Support::rejection ? kDrawsAtOnce : samples - kept;
@@ -131,7 +132,9 @@ PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::In
   // their own.
   const bool exact = density_.model(from).as_density() != nullptr;
   const bool together = exact && support_ == Support::transform;
-  const double deadline = steady_seconds() + options.seconds;
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                            std::chrono::duration<double>(std::min(options.seconds, kLongest)));
   const Eigen::Index step =
       together ? std::max<Eigen::Index>(kRowsAtOnce / std::max<Eigen::Index>(samples, 1), 1) : 1;
   double parts = 0, accepted = 0, inside_sum = 0;

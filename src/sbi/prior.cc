@@ -8,17 +8,16 @@
 #include <stdexcept>
 #include <utility>
 
-#include "data/cell.h"
-#include "jeffreys/input_error.h"
-#include "jeffreys/random_purpose.h"
+#include "base/cell.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
-#include "storage/quote.h"
 
 namespace jeffreys {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using storage::quote;
 
 [[noreturn]] void refuse_json(const std::string& file, const std::string& problem) {
   throw InputError(file, fmt::format("the prior is damaged: {}; fit the model again, or copy its "

@@ -13,14 +13,12 @@
 #include <string_view>
 #include <utility>
 
-#include "jeffreys/input_error.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/prior.h"
-#include "storage/quote.h"
 
 namespace jeffreys {
 namespace {
-
-using storage::quote;
 
 constexpr const char* kExample =
     "write a table for each parameter: [name], then distribution = \"uniform\", lower = -1, "

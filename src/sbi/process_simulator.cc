@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
-#include "data/cell.h"
-#include "jeffreys/input_error.h"
+#include "base/cell.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/simulator.h"
 #include "sbi/process.h"
-#include "storage/quote.h"
 
 namespace jeffreys {
 namespace {
@@ -87,9 +87,9 @@ std::string what_is_wrong(const Line& line, std::string_view text, Eigen::Index 
                           bool first) {
   if (!line.garbage) {
     return fmt::format("expected {} numbers, got {}: {}", expected, line.numbers.size(),
-                       storage::quote(text));
+                       quote(text));
   }
-  return fmt::format("not numbers: {}{}", storage::quote(text),
+  return fmt::format("not numbers: {}{}", quote(text),
                      first ? "; if this is a header, write none" : "");
 }
 
@@ -97,7 +97,7 @@ std::string what_is_wrong(const Line& line, std::string_view text, Eigen::Index 
 std::string last_words(const std::string& errors) {
   const std::vector<std::string_view> lines = lines_of(errors, true);
   const auto last = std::find_if(lines.rbegin(), lines.rend(), [](auto l) { return !l.empty(); });
-  return last == lines.rend() ? std::string() : ": " + storage::quote(*last);
+  return last == lines.rend() ? std::string() : ": " + quote(*last);
 }
 
 class CommandSimulator final : public Simulator {
@@ -110,7 +110,7 @@ class CommandSimulator final : public Simulator {
   Call call(const MatrixView<double>& parameters, std::uint64_t seed, std::uint64_t first_row,
             const std::stop_token& stop) const override;
 
-  std::string place() const { return "simulator " + storage::quote(options_.command); }
+  std::string place() const { return "simulator " + quote(options_.command); }
   ProcessResult run(const ProcessRequest& request, const std::stop_token& stop) const;
   void require_command(const ProcessResult& result) const;
   void explain(const ProcessResult& result, Call& call) const;
@@ -189,8 +189,7 @@ void CommandSimulator::take(const std::vector<std::string_view>& text, bool ever
     const std::vector<double>& numbers = lines[i].numbers;
     const auto count = static_cast<Eigen::Index>(numbers.size());
     if (lines[i].missing) {
-      call.wrong.push_back(
-          {row, FailureKind::not_finite, "no outcome: " + storage::quote(text[i])});
+      call.wrong.push_back({row, FailureKind::not_finite, "no outcome: " + quote(text[i])});
     } else if (!lines[i].garbage && count == expected) {
       call.delivered[i] = true;
       call.outcomes.row(row) = Eigen::Map<const Eigen::RowVectorXd>(numbers.data(), count);
@@ -225,7 +224,7 @@ Simulator::Call CommandSimulator::call(const MatrixView<double>& parameters, std
     call.reason = FailureKind::garbage;
     const bool header = !lines.empty() && read_line(lines.front()).garbage;
     call.message = header ? fmt::format("the first line is not numbers: {}; write no header",
-                                        storage::quote(lines.front()))
+                                        quote(lines.front()))
                           : fmt::format(
                                 "wrote more lines, or longer ones, than {} rows have; "
                                 "write one line for each row",
@@ -246,7 +245,7 @@ Simulator::Call CommandSimulator::call(const MatrixView<double>& parameters, std
 void ProcessOptions::validate() const {
   if (trimmed(command).empty() || command.find('\0') != std::string::npos) {
     throw std::invalid_argument(
-        fmt::format("command: expected a shell command, got {}", storage::quote(command)));
+        fmt::format("command: expected a shell command, got {}", quote(command)));
   }
   if (!(seconds > 0) || !std::isfinite(seconds)) {
     throw std::invalid_argument(

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "sbi/finished_calls.h"
 #include "sbi/journal.h"
 

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "jeffreys/data/task.h"
+#include "jeffreys/truth/task.h"
 
 namespace jeffreys {
 namespace {

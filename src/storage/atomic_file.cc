@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "storage/temporary_file.h"
 
 namespace jeffreys::storage {

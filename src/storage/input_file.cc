@@ -1,4 +1,4 @@
-#include "storage/input_file.h"
+#include "jeffreys/storage/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::storage {
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
-#include "storage/input_file.h"
+#include "jeffreys/storage/input_file.h"
 #include "storage/npy_header.h"
 #include "storage/npy_image.h"
 

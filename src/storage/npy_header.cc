@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "jeffreys/input_error.h"
-#include "storage/quote.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::storage {
 namespace {

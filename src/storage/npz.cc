@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "jeffreys/input_error.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
-#include "storage/input_file.h"
+#include "jeffreys/storage/input_file.h"
 #include "storage/npy_header.h"
 #include "storage/npy_image.h"
-#include "storage/quote.h"
 
 namespace jeffreys::storage {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "jeffreys/input_error.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
-#include "storage/input_file.h"
-#include "storage/quote.h"
+#include "jeffreys/storage/input_file.h"
 #include "storage/safetensors_header.h"
 
 namespace jeffreys::storage {

@@ -12,8 +12,8 @@
 #include <tuple>
 #include <utility>
 
-#include "jeffreys/input_error.h"
-#include "storage/quote.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::storage {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/model/parameter_layout.h"
 
 namespace jeffreys::twin {

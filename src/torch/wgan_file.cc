@@ -5,7 +5,8 @@
 
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
+#include "base/fingerprint.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/safetensors.h"
 #include "torch/wgan_run.h"
 
@@ -19,17 +20,6 @@ constexpr const char* kVersion = "2";
 constexpr const char* kVersionKey = "jeffreys.wgan_version";
 constexpr const char* kCounters = "counters";
 constexpr std::int64_t kCounterCount = 4;
-
-// FNV-1a, over the bits of the rows.
-template <typename T>
-std::uint64_t hash(const Matrix<T>& rows) {
-  std::uint64_t value = 0xcbf29ce484222325ULL;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(rows.data());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.size()) * sizeof(T); ++i) {
-    value = (value ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  return value;
-}
 
 template <typename T>
 std::string model_text(const UnnormalizedDensity<T>& model) {
@@ -82,7 +72,9 @@ std::vector<std::int64_t> read_counters(const TensorFile& file) {
 template <typename T>
 std::map<std::string, std::string> WganRun<T>::fingerprint() const {
   const WganOptions& o = options_;
-  return {{"data", fmt::format("{} rows, {:016x}", data_.rows(), hash(data_))},
+  Fingerprint data;
+  data.add(data_);
+  return {{"data", fmt::format("{} rows, {:016x}", data_.rows(), data.value())},
           {"generator", model_text(generator_)},
           {"critic", model_text(critic_)},
           {"batch_size", fmt::format("{}", o.batch_size)},

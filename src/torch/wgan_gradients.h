@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/spline_flow.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 
 namespace jeffreys {

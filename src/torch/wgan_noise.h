@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/torch/wgan.h"
 
 namespace jeffreys {

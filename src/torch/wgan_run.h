@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/train/model_update.h"
 #include "torch/wgan_gradients.h"
 #include "torch/wgan_noise.h"
-#include "train/model_update.h"
 
 namespace jeffreys {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/shuffle.h"
-#include "jeffreys/random_purpose.h"
+#include "base/shuffle.h"
+#include "jeffreys/base/random_purpose.h"
 
 namespace jeffreys {
 

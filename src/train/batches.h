@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

@@ -6,7 +6,8 @@
 #include <concepts>
 #include <nlohmann/json.hpp>
 
-#include "jeffreys/input_error.h"
+#include "base/fingerprint.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/safetensors.h"
 #include "jeffreys/train/record_arrays.h"
 #include "jeffreys/train/train_options.h"
@@ -23,16 +24,6 @@ constexpr const char* kVersion = "3";
 constexpr const char* kVersionKey = "jeffreys.checkpoint_version";
 constexpr const char* kFingerprintKey = "fingerprint";
 constexpr const char* kCountersKey = "counters";
-
-// FNV-1a, over the bits of the rows.
-template <typename T>
-std::uint64_t hash(const Matrix<T>& rows, std::uint64_t value) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(rows.data());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.size()) * sizeof(T); ++i) {
-    value = (value ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  return value;
-}
 
 template <typename T>
 std::string layout_text(const UnnormalizedDensity<T>& model) {
@@ -122,13 +113,14 @@ void get_model(const TensorFile& file, const std::string& name, UnnormalizedDens
 template <typename T>
 std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
   const TrainOptions& o = options_;
-  std::uint64_t data = hash(data_.x, 0xcbf29ce484222325ULL);
-  data = hash(data_.context, data);
-  data = hash(data_.validation_x, data);
-  data = hash(data_.validation_context, data);
+  Fingerprint data;
+  for (const Matrix<T>* rows :
+       {&data_.x, &data_.context, &data_.validation_x, &data_.validation_context}) {
+    data.add(*rows);
+  }
   std::map<std::string, std::string> all{
       {"data", fmt::format("{} rows, {} held out, {:016x}", data_.x.rows(),
-                           data_.validation_x.rows(), data)},
+                           data_.validation_x.rows(), data.value())},
       {"main model", layout_text(main_)},
       {"proxy model", proxy_ != nullptr ? layout_text(*proxy_) : "none"},
       {"seed", fmt::format("{}", o.seed)}};

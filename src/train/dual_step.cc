@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "base/stopwatch.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/objective/importance.h"
-#include "jeffreys/random_purpose.h"
-#include "train/stopwatch.h"
 
 namespace jeffreys {
 namespace {

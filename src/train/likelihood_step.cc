@@ -1,9 +1,9 @@
 #include "train/likelihood_step.h"
 
+#include "base/stopwatch.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/objective/likelihood.h"
-#include "jeffreys/random_purpose.h"
 #include "kernels/random.h"
-#include "train/stopwatch.h"
 
 namespace jeffreys {
 

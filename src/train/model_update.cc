@@ -1,4 +1,4 @@
-#include "train/model_update.h"
+#include "jeffreys/train/model_update.h"
 
 #include <algorithm>
 #include <cmath>

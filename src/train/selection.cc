@@ -4,9 +4,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/model/defensive_samples.h"
 #include "jeffreys/objective/importance.h"
-#include "jeffreys/random_purpose.h"
 
 namespace jeffreys {
 namespace {

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "jeffreys/model/density.h"
+#include "jeffreys/train/model_update.h"
 #include "jeffreys/train/options.h"
 #include "jeffreys/train/record.h"
 #include "jeffreys/train/trainer.h"
-#include "train/model_update.h"
 
 namespace jeffreys {
 

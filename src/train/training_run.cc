@@ -7,7 +7,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "train/stopwatch.h"
+#include "base/stopwatch.h"
 #include "train/warm_start.h"
 
 namespace jeffreys {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "jeffreys/train/model_update.h"
 #include "jeffreys/train/trainer.h"
 #include "train/batches.h"
 #include "train/dual_step.h"
 #include "train/likelihood_step.h"
-#include "train/model_update.h"
 #include "train/multiplier_ascent.h"
 #include "train/selection.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "jeffreys/random_purpose.h"
+#include "jeffreys/base/random_purpose.h"
 
 namespace jeffreys {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "jeffreys/model/density.h"
+#include "jeffreys/train/model_update.h"
 #include "jeffreys/train/options.h"
-#include "train/model_update.h"
 
 namespace jeffreys {
 

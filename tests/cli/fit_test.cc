@@ -1,7 +1,7 @@
 // Methods, settings, where they come from, and the record of a fit.
 #include "cli/program.h"
 #include "cli/tables.h"
-#include "jeffreys/tabular/fit_options.h"
+#include "jeffreys/fit/fit_options.h"
 
 namespace jeffreys::testing {
 namespace {

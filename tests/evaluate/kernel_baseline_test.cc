@@ -6,10 +6,10 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "jeffreys/data/source.h"
 #include "jeffreys/evaluate/gaussian_baseline.h"
 #include "jeffreys/evaluate/held_out.h"
 #include "jeffreys/evaluate/kernel_baseline.h"
+#include "jeffreys/truth/source.h"
 #include "support/model_helpers.h"
 
 namespace jeffreys {

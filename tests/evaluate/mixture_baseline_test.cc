@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "jeffreys/data/source.h"
 #include "jeffreys/evaluate/gaussian_baseline.h"
 #include "jeffreys/evaluate/held_out.h"
 #include "jeffreys/evaluate/mixture_baseline.h"
+#include "jeffreys/truth/source.h"
 #include "support/model_helpers.h"
 
 namespace jeffreys {

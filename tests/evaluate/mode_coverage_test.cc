@@ -6,8 +6,8 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "jeffreys/data/source.h"
 #include "jeffreys/evaluate/mode_coverage.h"
+#include "jeffreys/truth/source.h"
 
 namespace jeffreys {
 namespace {

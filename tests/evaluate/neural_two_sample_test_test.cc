@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/shuffle.h"
+#include "base/shuffle.h"
 #include "evaluate/classifier_network.h"
 #include "jeffreys/evaluate/neural_two_sample_test.h"
 #include "support/model_helpers.h"

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "experiment/folder.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/experiment/reproduce.h"
-#include "jeffreys/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {

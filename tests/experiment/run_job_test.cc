@@ -9,7 +9,7 @@
 #include "experiment/job_lock.h"
 #include "experiment/results.h"
 #include "experiment/run_file.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys::experiment {

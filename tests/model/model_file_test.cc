@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/storage/safetensors.h"

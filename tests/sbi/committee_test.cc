@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/committee_fit.h"
 #include "sbi/committee.h"
 #include "sbi/rank_correction.h"

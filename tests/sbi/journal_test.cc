@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/simulate.h"
 #include "sbi/small_simulations.h"
 #include "support/scratch_folder.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/posterior.h"
 #include "sbi/small_posteriors.h"
 #include "support/scratch_folder.h"

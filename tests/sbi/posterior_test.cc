@@ -7,7 +7,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/task_prior.h"
 #include "sbi/posterior_grid.h"
 #include "sbi/small_posteriors.h"

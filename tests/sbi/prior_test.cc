@@ -8,8 +8,8 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "jeffreys/data/schema.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/table/schema.h"
 #include "support/mistake_of.h"
 #include "support/not_finite.h"
 #include "support/scratch_folder.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 #include "sbi/small_simulations.h"
 #include "support/scratch_folder.h"
 

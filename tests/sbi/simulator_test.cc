@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "jeffreys/data/task.h"
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/truth/task.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys {

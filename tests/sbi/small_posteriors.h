@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "data/tables.h"
 #include "jeffreys/sbi/posterior_fit.h"
 #include "support/model_helpers.h"
+#include "table/tables.h"
 
 namespace jeffreys::testing {
 

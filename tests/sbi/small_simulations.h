@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "jeffreys/data/table_file.h"
 #include "jeffreys/sbi/simulate.h"
+#include "jeffreys/table/table_file.h"
 
 namespace jeffreys::testing {
 

@@ -1,7 +1,7 @@
 // Derivatives of rows' values by central finite differences.
 #pragma once
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys::testing {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/storage/npz.h"
 
 namespace jeffreys::testing {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "jeffreys/data/distribution.h"
+#include "jeffreys/base/distribution.h"
 
 namespace jeffreys::testing {
 

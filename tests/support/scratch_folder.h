@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "jeffreys/input_error.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::testing {
 

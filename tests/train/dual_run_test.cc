@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/objective/importance.h"
-#include "jeffreys/random_purpose.h"
 #include "jeffreys/train/trainer.h"
 #include "support/gaussian_models.h"
 #include "support/model_helpers.h"

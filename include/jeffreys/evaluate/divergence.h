@@ -6,7 +6,7 @@
 // KL(model || exact) and uses rows drawn from the model, Jeffreys is their sum.
 #pragma once
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

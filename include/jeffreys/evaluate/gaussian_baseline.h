@@ -3,7 +3,7 @@
 // it has found nothing.
 #pragma once
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

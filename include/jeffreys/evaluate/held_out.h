@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

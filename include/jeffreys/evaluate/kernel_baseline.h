@@ -2,7 +2,7 @@
 // choose.
 #pragma once
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

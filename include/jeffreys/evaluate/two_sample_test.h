@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

@@ -15,10 +15,10 @@
 #include <span>
 #include <string>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
+#include "jeffreys/base/random_stream.h"
+#include "jeffreys/base/thread_pool.h"
 #include "jeffreys/model/parameter_layout.h"
-#include "jeffreys/model/random_stream.h"
-#include "jeffreys/model/thread_pool.h"
 
 namespace jeffreys {
 

@@ -7,7 +7,7 @@
 // i mod their number, and without conditions there is one for all. For a normalised proxy it is 0.
 #pragma once
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/objective/multipliers.h"
 
 namespace jeffreys {

@@ -1,8 +1,8 @@
 // The settings of the dual problem by their keys: see option_rule.h.
 #pragma once
 
+#include "jeffreys/base/option_rule.h"
 #include "jeffreys/objective/dual.h"
-#include "jeffreys/option_rule.h"
 
 namespace jeffreys {
 

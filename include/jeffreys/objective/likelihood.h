@@ -2,7 +2,7 @@
 // minimise -mean log p(x_i + n_i) - entropy_weight H(p).
 #pragma once
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys::report {
 

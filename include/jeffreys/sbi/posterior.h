@@ -2,15 +2,16 @@
 // of both. One fit serves any observation.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "jeffreys/model/random_stream.h"
+#include "jeffreys/base/random_stream.h"
+#include "jeffreys/fit/tabular_density.h"
 #include "jeffreys/sbi/prior.h"
-#include "jeffreys/tabular/tabular_density.h"
 
 namespace jeffreys {
 
@@ -117,7 +118,7 @@ class Posterior {
   [[nodiscard]] PosteriorSamples draw_inside(const MatrixView<double>& context,
                                              Eigen::Index samples, From from,
                                              const PosteriorSampling& options, Eigen::Index place,
-                                             double deadline) const;
+                                             std::chrono::steady_clock::time_point deadline) const;
   [[nodiscard]] double share_inside(const MatrixView<double>& context, From from) const;
 
   // Of encoded outcomes: Mahalanobis distances are norms of whitening * (context - center).

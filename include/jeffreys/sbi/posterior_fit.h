@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/fit/fit.h"
 #include "jeffreys/sbi/posterior.h"
-#include "jeffreys/tabular/fit.h"
 
 namespace jeffreys {
 

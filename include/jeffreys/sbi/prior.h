@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/data/distribution.h"
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/distribution.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 

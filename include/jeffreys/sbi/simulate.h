@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/data/table.h"
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/sbi/simulator.h"
+#include "jeffreys/table/table.h"
 
 namespace jeffreys {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
 
@@ -79,7 +79,7 @@ class Simulator {
                     std::uint64_t first_row, const std::stop_token& stop) const = 0;
 };
 
-// A built-in task (jeffreys/data/task.h). A row's noise depends on the seed and the row's number
+// A built-in task (jeffreys/truth/task.h). A row's noise depends on the seed and the row's number
 // alone: the row is the task's iteration, so the noise is not that of Task::simulate for the whole.
 // Throws std::invalid_argument for an unknown name.
 std::unique_ptr<Simulator> make_task_simulator(const std::string& name,

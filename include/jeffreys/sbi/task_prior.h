@@ -1,7 +1,7 @@
 #pragma once
 
-#include "jeffreys/data/task.h"
 #include "jeffreys/sbi/prior.h"
+#include "jeffreys/truth/task.h"
 
 namespace jeffreys {
 

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "jeffreys/matrix.h"
+#include "jeffreys/base/matrix.h"
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/spline_flow.h"
 

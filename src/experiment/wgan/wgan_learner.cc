@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "experiment/learner.h"
-#include "jeffreys/tabular/models.h"
+#include "jeffreys/fit/models.h"
 #include "jeffreys/torch/wgan.h"
 
 namespace jeffreys::experiment {

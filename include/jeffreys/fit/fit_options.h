@@ -1,0 +1,87 @@
+// Everything that can be set about a fit, and its names for files and command lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "jeffreys/model/spline_flow.h"
+#include "jeffreys/table/schema.h"
+#include "jeffreys/train/options.h"
+
+namespace jeffreys {
+
+// The name of a model that settings can ask for: model_choices() lists them.
+struct ModelChoice {
+  std::string name;
+  bool operator==(const ModelChoice&) const = default;
+};
+
+struct FlowSettings {
+  Eigen::Index transforms = 4;
+  Eigen::Index bins = 8;
+  std::vector<Eigen::Index> hidden = {64, 64};
+  FeatureOrder order = FeatureOrder::alternating;
+  FlowStart start = FlowStart::random;
+  bool affine = false;  // see SplineFlowOptions
+  double student_t = 0;
+};
+
+struct EnergySettings {
+  Eigen::Index hidden = 128;
+  Eigen::Index blocks = 2;
+  Eigen::Index film_layers = 2;  // with conditions
+  bool bounded = true;           // with conditions: see FilmEnergyOptions
+  bool confined = true;          // see kConfinement
+  double temperature = 1;
+};
+
+struct MixtureSettings {
+  Eigen::Index components = 8;
+};
+
+struct FitOptions {
+  std::uint64_t seed = 0;
+  SchemaOptions schema = {};        // its seed is set from `seed`, as is that of training
+  double validation_fraction = -1;  // of the rows; negative: by their number; 0: none
+  ModelChoice main = {"flow"};
+  ModelChoice proxy = {"flow"};
+  FlowSettings flow = {};
+  EnergySettings energy = {};
+  MixtureSettings mixture = {};
+  TrainOptions train = {};
+};
+
+// The defaults for a table of this many training rows, features and context features, and for this
+// proxy: chosen by experiment, see docs/settings.md.
+[[nodiscard]] FitOptions default_fit_options(std::size_t rows, std::size_t features,
+                                             std::size_t context_features,
+                                             const ModelChoice& proxy = FitOptions().proxy);
+
+// Rows of a batch where small ones fit better: what a flow then remembers of single rows is less,
+// and it is ready sooner. 0: all of them.
+[[nodiscard]] Eigen::Index small_batch(std::size_t rows);
+
+// Named collections of settings, applied over the defaults. Throws std::invalid_argument for an
+// unknown name, listing the known ones.
+void apply_preset(const std::string& name, FitOptions& options);
+struct Preset {
+  std::string name;
+  std::string description;
+};
+[[nodiscard]] std::vector<Preset> presets();
+
+struct Setting {
+  std::string key;
+  std::string value;
+  std::string help;
+};
+
+// All settings in a fixed order.
+[[nodiscard]] std::vector<Setting> list_settings(const FitOptions& options);
+
+// Sets one by its key. Throws std::invalid_argument for an unknown key (with the nearest known
+// ones) or a value of the wrong form.
+void change_setting(FitOptions& options, const std::string& key, const std::string& value);
+
+}  // namespace jeffreys

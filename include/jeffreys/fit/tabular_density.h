@@ -1,0 +1,99 @@
+// A density over the columns of a table: the schema that turns rows into numbers, the main model,
+// and the proxy model where one was trained. Speaks the user's units and column names.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jeffreys/fit/energy_check.h"
+#include "jeffreys/model/model_file.h"
+#include "jeffreys/table/schema.h"
+#include "jeffreys/table/table.h"
+#include "jeffreys/train/record.h"
+
+namespace jeffreys {
+
+// Which of the two models speaks.
+enum class From { main, proxy };
+
+struct TableLogProb {
+  Vector<double> log_prob;        // in the user's units; one for each complete row
+  std::vector<std::size_t> rows;  // the table's rows that these are
+  std::size_t dropped = 0;        // rows with a missing cell
+};
+
+struct TableSamples {
+  Table table;
+  double acceptance_rate = 1;  // below 1 for an energy model, which is sampled by a Markov chain
+};
+
+template <typename T>
+class TabularDensity {
+ public:
+  // Throws std::invalid_argument where schema and models do not fit together.
+  TabularDensity(Schema schema, AnyDensity<T> main, std::optional<AnyModel<T>> proxy = {});
+
+  [[nodiscard]] const Schema& schema() const { return schema_; }
+  [[nodiscard]] const Density<T>& main() const { return *main_; }
+  // nullptr if there is none.
+  [[nodiscard]] const UnnormalizedDensity<T>* proxy() const { return proxy_ ? &**proxy_ : nullptr; }
+  // One of the two. Throws std::invalid_argument for a proxy that is not there.
+  [[nodiscard]] const UnnormalizedDensity<T>& model(From from) const;
+  void use_threads(std::shared_ptr<ThreadPool> pool);
+  // For training.
+  [[nodiscard]] Density<T>& edit_main() { return *main_; }
+  [[nodiscard]] UnnormalizedDensity<T>* edit_proxy() { return proxy_ ? &**proxy_ : nullptr; }
+
+  // What log_prob and sample use unless told otherwise.
+  [[nodiscard]] From chosen() const { return chosen_; }
+  void choose(From from);
+
+  // log zeta of an energy proxy without conditions; normalize() estimates it anew and remembers it.
+  [[nodiscard]] double log_zeta() const { return log_zeta_; }
+  void normalize(std::uint64_t seed);
+  // How far an energy proxy can be trusted, by fresh samples: in all, or at some of these
+  // conditions [rows, context features] where it has any. Nothing for other proxies.
+  [[nodiscard]] EnergyCheck check_energy(const MatrixView<double>& conditions,
+                                         std::uint64_t seed) const;
+
+  // Log density of a table's rows. Throws InputError for a table that the schema cannot read, and
+  // std::invalid_argument if asked for a proxy that is not there. With conditions, an energy
+  // proxy's zeta is estimated for every row from 1,024 samples.
+  [[nodiscard]] TableLogProb log_prob(const Table& table, std::optional<From> from = {}) const;
+  // The same for encoded rows, without the Jacobian of the schema.
+  [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x,
+                                        const MatrixView<double>& context, From from) const;
+
+  // New rows. conditions [rows or 1, schema's context features]; see Schema::encode_conditions.
+  [[nodiscard]] TableSamples sample(Eigen::Index rows, std::uint64_t seed,
+                                    const MatrixView<double>& conditions = Matrix<double>(),
+                                    std::optional<From> from = {}) const;
+
+  // How the density came about: a JSON text, kept with it; and the training's course.
+  std::string record;
+  std::vector<StepRecord> history;
+  std::vector<Evaluation> evaluations;
+  // Whatever else its owner keeps with it, by name: the prior of a posterior.
+  std::map<std::string, std::string> attachments;
+
+  void save(const std::filesystem::path& path) const;
+  // Also reads a file of save_model with a density: its columns are then called x1, x2, ... and its
+  // conditions c1, c2, ...
+  static TabularDensity load(const std::filesystem::path& path);
+
+ private:
+  Schema schema_;
+  AnyDensity<T> main_;
+  std::optional<AnyModel<T>> proxy_;
+  From chosen_ = From::main;
+  double log_zeta_ = 0;
+};
+
+extern template class TabularDensity<float>;
+extern template class TabularDensity<double>;
+
+}  // namespace jeffreys

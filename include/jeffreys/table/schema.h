@@ -1,0 +1,182 @@
+// From a user's table to the numbers of a model and back.
+//
+// Features (what the model has a density of) pass through three steps:
+//   noise         categories: code + U(0, 1). Ties and integers: value + U(-noise / 2, noise / 2).
+//   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it.
+//   standardise   (t - mean) / scale.
+// A feature with a distribution, a prior, takes neither noise nor bounds. It is standardised as it
+// is, and numbers beyond an end of the support are folded back inside (src/table/fold.h), so that no
+// sample leaves it; other_sources() has what a density must then sum. Only log_normal values become
+// normal scores, which have no ends.
+// With regress_on_conditions a numeric feature without bounds counts, in each row, from its linear
+// regression on the conditions: a posterior that follows its outcomes becomes one that stays where
+// it is. Scores count from that of the guess, in units of their slope there.
+// Numeric conditions are standardised only, categorical ones become one column for each label.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jeffreys/base/distribution.h"
+#include "jeffreys/base/matrix.h"
+#include "jeffreys/table/table.h"
+
+namespace jeffreys {
+
+enum class ColumnKind { numeric, integer, categorical, ignored };
+// constant, copy: not in the model, restored by decode. left_out: ignored, or without any value.
+enum class ColumnRole { feature, condition, constant, copy, left_out };
+enum class Ties { dequantize, keep };
+enum class Missing { drop, error };
+enum class Standardize { training, all };
+
+std::string_view name_of(ColumnKind kind);
+std::string_view name_of(ColumnRole role);
+
+struct SchemaOptions {
+  std::vector<std::string> condition = {};
+  std::vector<std::string> categorical = {};
+  std::vector<std::string> integer = {};
+  std::vector<std::string> ignore = {};
+  std::map<std::string, Bounds> bounds = {};
+  std::map<std::string, Distribution> distributions = {};  // priors, in simulation-based inference
+  Ties ties = Ties::dequantize;
+  Missing missing = Missing::drop;
+  Standardize standardize = Standardize::training;
+  bool regress_on_conditions = false;
+  std::uint64_t seed = 0;
+
+  // Throws std::invalid_argument for a column with two contradicting roles or kinds, for bounds
+  // that are not lower < upper, for a distribution that is not valid, and for one of a column that
+  // has bounds or is no numeric feature.
+  void validate() const;
+};
+
+struct ColumnInfo {
+  std::string name;
+  ColumnRole role = ColumnRole::feature;
+  ColumnKind kind = ColumnKind::numeric;
+  double minimum = 0;  // of the complete rows, in the user's units; 0 for a categorical column
+  double maximum = 0;
+  std::vector<std::string> labels;  // sorted; of a categorical column
+  // A feature's values are offset + whole multiples of the resolution; 0 when there is none.
+  // Samples are rounded to it.
+  double resolution = 0;
+  double offset = 0;
+  double noise = 0;  // width of the uniform noise on a feature; 0 when there is none
+  Bounds bounds;
+  double nudge = 0;  // how far a value exactly at a bound is moved inside
+  std::optional<Distribution> distribution = std::nullopt;
+  // The guess from a row's context: one coefficient for each of its features, then the intercept.
+  // Empty when there is none. In the user's units, as is its deviation from the values.
+  std::vector<double> regression = {};
+  double regression_deviation = 0;
+  double mean = 0;  // after noise, bounds or coordinates, and regression
+  double scale = 1;
+  double constant = 0;      // number, or place in `labels`
+  std::size_t copy_of = 0;  // place in columns()
+
+  bool operator==(const ColumnInfo&) const = default;
+};
+
+// Rows of the table without a missing cell in any column that is neither ignored nor wholly
+// missing. Missing::error: throws InputError for the first missing cell.
+std::vector<std::size_t> complete_rows(const Table& table, const SchemaOptions& options);
+
+class Schema {
+ public:
+  struct Encoded {
+    Matrix<double> x;        // [rows, features]
+    Matrix<double> context;  // [rows, context_features]
+    // [rows]; what to add to the model's log p(x) for the log density in the user's units. With
+    // noise it is a density of value + noise: its mean over the noise is at most the logarithm of
+    // the value's probability divided by the width of the noise.
+    Vector<double> log_jacobian;
+    std::vector<std::size_t> rows;  // the table's rows that these are
+    std::size_t dropped = 0;        // rows with a missing cell
+  };
+
+  // `training` counts among complete_rows(table, options), which are the rows of
+  // encode(table).x too; mean and scale come from these rows alone unless Standardize::all. Empty:
+  // all rows. Needs at least 10 complete rows.
+  //
+  // A numeric feature has ties if fewer than 90 % of its values are different, or if one value
+  // makes up 3 rows and more than 2 % of them; it is an integer if all values are whole. Both are
+  // dequantised, unless Ties::keep; columns declared as integers always are. The resolution is the
+  // largest step of which all values are multiples: decimals first, else the smallest gap if all
+  // values fit it. Noise is as wide as the resolution, for ties at least 1e-6 standard deviations.
+  //
+  // A column with a distribution stays a feature: throws InputError if it is constant or a copy.
+  static Schema fit(const Table& table, const SchemaOptions& options,
+                    std::span<const std::size_t> training = {});
+
+  // Columns x1, x2, ... and conditions c1, c2, ... that are taken as they are.
+  static Schema identity(std::size_t features, std::size_t conditions = 0);
+
+  std::size_t features() const { return features_.size(); }
+  std::size_t context_features() const { return context_features_; }
+  std::vector<std::string> feature_names() const;
+  std::vector<std::string> condition_names() const;  // of the table's columns
+  // Every column of the table that was fitted, in its order.
+  const std::vector<ColumnInfo>& columns() const { return columns_; }
+  // For TableOptions::text_columns when another table of the same form is read.
+  std::vector<std::string> text_columns() const;
+  // Plain sentences: what was found in the table and what was done about it.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  // Finds the columns by name; others are ignored, and so are the values of constant columns and
+  // copies. The noise depends on the seed, the column and the table's row alone. Throws InputError
+  // for a missing column, text where numbers belong, an unknown label, a value beyond its bounds,
+  // its distribution's support or 1e150, and if no row is complete. A value exactly at an end of
+  // the support is moved inside.
+  Encoded encode(const Table& table) const;
+
+  // Back to the user's units, columns in the order of the fitted table. `context` has as many rows
+  // as x, or one for all; with none the condition columns are left out, which a regression does not
+  // allow. Never leaves the bounds; values of a distribution are strictly inside its support.
+  Table decode(const MatrixView<double>& x,
+               const MatrixView<double>& context = Matrix<double>()) const;
+
+  // Numbers that decode folds to the same values as rows of x.
+  struct Sources {
+    std::vector<Eigen::Index> rows = {};  // of x, in their order
+    Matrix<double> x = {};                // [sources, features]
+    Vector<double> log_slope = {};        // log |d source / d row of x|
+  };
+  // Whether there can be any.
+  bool folds() const;
+  // All within 10 standardised units, beyond which a flow has no mass, that differ from x in at
+  // most 3 features. `context` as for decode.
+  Sources other_sources(const MatrixView<double>& x, const MatrixView<double>& context) const;
+
+  // [1, context_features] from name -> value; every condition column must be given, nothing else.
+  Matrix<double> encode_conditions(const std::map<std::string, std::string>& given) const;
+  // [rows, context_features]; no cell of a condition column may be missing.
+  Matrix<double> encode_conditions(const Table& table) const;
+
+  std::string to_json() const;
+  // Throws InputError naming `file` unless the text is a schema that to_json could have written.
+  static Schema from_json(const std::string& text, const std::string& file);
+
+  bool operator==(const Schema&) const = default;
+
+ private:
+  void index_columns();
+
+  std::vector<ColumnInfo> columns_;
+  std::vector<std::string> notes_;
+  Missing missing_ = Missing::drop;
+  std::uint64_t seed_ = 0;
+  // Derived from columns_.
+  std::vector<std::size_t> features_;    // places in columns_
+  std::vector<std::size_t> conditions_;  // places in columns_
+  std::size_t context_features_ = 0;
+};
+
+}  // namespace jeffreys

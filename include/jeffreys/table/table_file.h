@@ -1,0 +1,47 @@
+// Tables to and from files. What is wrong with a file throws InputError with its line and column.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jeffreys/table/table.h"
+
+namespace jeffreys {
+
+enum class Header { automatic, yes, no };
+
+struct TableOptions {
+  // automatic: the first record names the columns if none of its cells is a number, not all are
+  // missing, and a later record has a number; or, where there are no numbers at all, if its cells
+  // are different, not missing, and none of them comes again in its column. Only the first records
+  // are looked at. Columns without a name are called x1, x2, ... by their place.
+  Header header = Header::automatic;
+  // ',', ';' or tab; '\0' finds out.
+  char delimiter = '\0';
+  // Which array of an .npz file; "" takes the only one with two dimensions.
+  std::string array = {};
+  // Read as text even if every cell is a number. Names that the file lacks are no mistake.
+  std::vector<std::string> text_columns = {};
+
+  // Throws std::invalid_argument for another delimiter.
+  void validate() const;
+};
+
+// Reads by extension: .npy, .npz, anything else as CSV. Missing are empty cells, NA, N/A, NaN, nan,
+// null and ?. A column is text when more of its cells are text than numbers. In CSV: fields may be
+// quoted and hold delimiters, doubled quotes and line ends; lines that begin with # and blank lines
+// are skipped; a delimiter at the end is allowed if every row has it. An array of one dimension is
+// one column. Needs at least one row.
+Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
+
+// Replaces the file atomically. By extension: .npy, .npz (an array "x" [rows, columns]), anything
+// else as CSV. Text needs CSV.
+void write_table(const std::filesystem::path& path, const Table& table);
+
+// CSV with a header line, in pieces, to wherever the sink puts them. Numbers read back exactly.
+void write_csv(const Table& table, const std::function<void(std::string_view)>& sink);
+
+}  // namespace jeffreys

@@ -1,0 +1,55 @@
+#include "base/flat_toml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace jeffreys {
+namespace {
+
+void collect(const toml::table& table, const std::string& prefix, std::vector<FlatNode>& all) {
+  std::vector<std::pair<std::string, const toml::node*>> order;
+  for (const auto& [name, node] : table) order.emplace_back(std::string(name.str()), &node);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second->source().begin < b.second->source().begin;
+  });
+  for (const auto& [name, node] : order) {
+    if (const toml::table* inner = node->as_table()) {
+      collect(*inner, prefix + name + ".", all);
+    } else {
+      all.push_back({prefix + name, *node});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<FlatNode> flat_nodes(const toml::table& table) {
+  std::vector<FlatNode> all;
+  collect(table, "", all);
+  return all;
+}
+
+std::string toml_text(const toml::node& node, const std::string& key, const std::string& file) {
+  if (const auto value = node.value_exact<std::string>()) return *value;
+  if (const auto value = node.value_exact<std::int64_t>()) return fmt::format("{}", *value);
+  if (const auto value = node.value_exact<double>()) return fmt::format("{}", *value);
+  if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
+  if (const toml::array* array = node.as_array()) {
+    std::string joined;
+    for (const toml::node& item : *array) {
+      if (!joined.empty()) joined += ',';
+      joined += toml_text(item, key, file);
+    }
+    return joined;
+  }
+  throw toml_error(file, fmt::format("{}: expected a number, a text, true, false or a list", key),
+                   node);
+}
+
+InputError toml_error(const std::string& file, const std::string& problem, const toml::node& node) {
+  return {file, problem, node.source().begin.line, node.source().begin.column};
+}
+
+}  // namespace jeffreys

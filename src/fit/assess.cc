@@ -1,0 +1,179 @@
+#include "jeffreys/fit/assess.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "jeffreys/evaluate/gaussian_baseline.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr std::size_t kFewHeldOut = 50;
+
+// A conditional energy model draws samples for every row that it judges: so many do.
+constexpr Eigen::Index kConditionalRows = 500;
+
+PreparedTable first_rows(const PreparedTable& table, Eigen::Index most) {
+  const Eigen::Index rows = std::min(most, table.x.rows());
+  const Eigen::Index held_out = std::min(most, table.validation_x.rows());
+  return {.schema = table.schema,
+          .x = table.x.topRows(rows),
+          .context = table.context.topRows(rows),
+          .log_jacobian = table.log_jacobian.head(rows),
+          .validation_x = table.validation_x.topRows(held_out),
+          .validation_context = table.validation_context.topRows(held_out),
+          .validation_log_jacobian = table.validation_log_jacobian.head(held_out)};
+}
+
+// Log densities of all rows in the user's units.
+struct RowLogProbs {
+  Vector<double> training;
+  Vector<double> held_out;
+
+  [[nodiscard]] const Vector<double>& judged() const {
+    return held_out.size() > 0 ? held_out : training;
+  }
+};
+
+template <typename LogProb>
+RowLogProbs row_log_probs(const PreparedTable& table, LogProb log_prob) {
+  return {log_prob(table.x, table.context) + table.log_jacobian,
+          table.validation_x.rows() > 0
+              ? Vector<double>(log_prob(table.validation_x, table.validation_context) +
+                               table.validation_log_jacobian)
+              : Vector<double>()};
+}
+
+ModelReport describe(const RowLogProbs& rows, const RowLogProbs& gaussian) {
+  return {.training = mean_nll(rows.training),
+          .held_out = mean_nll(rows.held_out),
+          .over_gauss = paired_difference(gaussian.judged(), rows.judged())};
+}
+
+// Means over the last tenth of the history.
+void summarize_multipliers(const std::vector<StepRecord>& history, FitReport& report) {
+  const std::size_t tail = std::max<std::size_t>(history.size() / 10, 1);
+  double balance_sum = 0;
+  Terms residual;
+  double count = 0;
+  for (std::size_t i = history.size() - std::min(tail, history.size()); i < history.size(); ++i) {
+    const StepRecord& record = history[i];
+    if (record.skipped) continue;
+    balance_sum += record.balance;
+    residual.forward += record.residual.forward;
+    residual.reverse += record.residual.reverse;
+    residual.proxy += record.residual.proxy;
+    ++count;
+  }
+  if (count == 0) return;
+  report.balance = balance_sum / count;
+  report.residual =
+      std::max({std::abs(residual.forward), std::abs(residual.reverse), std::abs(residual.proxy)}) /
+      count;
+}
+
+void warn_about_training(const TrainResult& training, FitReport& report) {
+  auto& warnings = report.warnings;
+  if (training.stop_reason == StopReason::diverged) {
+    warnings.push_back(
+        fmt::format("training diverged after {} iterations; the model is the last good state: "
+                    "lower the learning rates, or set optimizer.clip_norm=5",
+                    training.iterations));
+  } else if (training.skipped > 0) {
+    warnings.push_back(fmt::format("{} of {} steps were not finite and were left out",
+                                   training.skipped, training.iterations));
+  }
+  if (training.stop_reason == StopReason::time_limit) {
+    warnings.push_back(
+        fmt::format("stopped by the time limit after {} iterations", training.iterations));
+  }
+  const std::int64_t best = std::max(training.main.iteration, training.proxy.iteration);
+  if (training.stop_reason == StopReason::finished && best > 0 &&
+      static_cast<double>(best) > 0.98 * static_cast<double>(training.iterations)) {
+    warnings.push_back(
+        fmt::format("the best state was among the last of {} iterations: more may improve it",
+                    training.iterations));
+  }
+}
+
+void warn_about_fit(const PreparedTable& table, FitReport& report) {
+  auto& warnings = report.warnings;
+  const ModelReport& chosen = report.chosen == From::main ? report.main : *report.proxy;
+  if (chosen.held_out.rows == 0) {
+    warnings.push_back(fmt::format(
+        "nothing was held out of {} rows: how well the model fits new ones is not known",
+        table.rows()));
+  } else if (chosen.held_out.rows < kFewHeldOut) {
+    warnings.push_back(fmt::format("only {} rows were held out: their NLL is uncertain by {:.2g}",
+                                   chosen.held_out.rows, chosen.held_out.standard_error));
+  }
+  if (table.rows() < table.schema.features()) {
+    warnings.push_back(fmt::format("more columns ({}) than training rows ({})",
+                                   table.schema.features(), table.rows()));
+  }
+  for (std::string& warning : report.energy.warnings()) warnings.push_back(std::move(warning));
+}
+
+std::string make_verdict(const FitReport& report) {
+  const ModelReport& chosen = report.chosen == From::main ? report.main : *report.proxy;
+  const bool held_out = chosen.held_out.rows > 0;
+  const char* rows = held_out ? "held-out rows" : "the training rows themselves";
+  const PairedDifference& gain = chosen.over_gauss;
+  if (report.training.stop_reason == StopReason::diverged) {
+    return "training diverged: do not use this model without looking at it";
+  }
+  if (!std::isfinite(gain.mean)) return "the density of some rows is not finite";
+  if (gain.mean > 2 * gain.standard_error) {
+    return fmt::format("better than a Gaussian on {} by {:.3f} +- {:.3f} nats a row", rows,
+                       gain.mean, gain.standard_error);
+  }
+  if (gain.mean > -2 * gain.standard_error) {
+    return fmt::format(
+        "no better than a Gaussian on {} ({:+.3f} +- {:.3f} nats a row): there may be nothing "
+        "more to find in so few rows",
+        rows, gain.mean, gain.standard_error);
+  }
+  return fmt::format("worse than a Gaussian on {} by {:.3f} +- {:.3f} nats a row: do not use it",
+                     rows, -gain.mean, gain.standard_error);
+}
+
+}  // namespace
+
+void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
+            const Vector<double>& held_out) {
+  const GaussianBaseline baseline(table.x, table.context);
+  const auto gaussian = [&](const PreparedTable& rows) {
+    return row_log_probs(rows,
+                         [&](const auto& x, const auto& c) { return baseline.log_prob(x, c); });
+  };
+  const auto of = [&](const PreparedTable& rows, From from) {
+    const auto log_prob = [&](const auto& x, const auto& c) {
+      return density.log_prob(x, c, from);
+    };
+    RowLogProbs judged = row_log_probs(rows, log_prob);
+    if (held_out.size() > 0 && from == From::main) judged.held_out = held_out;
+    return describe(judged, gaussian(rows));
+  };
+  report.gaussian = describe(gaussian(table), gaussian(table));
+  report.main = of(table, From::main);
+  if (density.proxy()) {
+    const bool few = !density.proxy()->normalized() && table.schema.context_features() > 0;
+    const PreparedTable rows = few ? first_rows(table, kConditionalRows) : table;
+    report.proxy = of(rows, From::proxy);
+    // Held-out rows decide which of the two speaks. An energy model also has to be one whose
+    // normaliser and samples can be trusted.
+    const bool usable = report.energy.conditions == 0 || report.energy.usable();
+    const MeanNll main = few ? of(rows, From::main).held_out : report.main.held_out;
+    if (usable && main.rows > 0 && report.proxy->held_out.nll < main.nll) {
+      report.chosen = From::proxy;
+    }
+  }
+  if (report.proxy) summarize_multipliers(report.training.history, report);
+  warn_about_training(report.training, report);
+  warn_about_fit(table, report);
+  report.verdict = make_verdict(report);
+}
+
+}  // namespace jeffreys

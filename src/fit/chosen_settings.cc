@@ -1,0 +1,103 @@
+#include "jeffreys/fit/chosen_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "base/flat_toml.h"
+#include "jeffreys/base/input_error.h"
+
+namespace jeffreys {
+namespace {
+
+std::string read_text(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw InputError(path.string(), "is a directory, expected a TOML file");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw InputError(path.string(), "cannot be read: is the name right?");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void check_preset(const std::string& name) {
+  FitOptions unused;
+  apply_preset(name, unused);
+}
+
+}  // namespace
+
+void ChosenSettings::choose_preset(const std::string& name) {
+  check_preset(name);
+  preset_ = name;
+}
+
+void ChosenSettings::add_file(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  const std::string content = read_text(path);
+  try {
+    const toml::table parsed = toml::parse(content, file);
+    for (const auto& [key, node] : flat_nodes(parsed)) {
+      const std::string value = toml_text(node, key, file);
+      if (key != "preset") {
+        settings_.push_back(
+            {key, value, file, node.source().begin.line, node.source().begin.column});
+      } else if (preset_.empty()) {
+        try {
+          choose_preset(value);
+        } catch (const std::invalid_argument& error) {
+          throw toml_error(file, error.what(), node);
+        }
+      }
+    }
+  } catch (const toml::parse_error& error) {
+    throw InputError(file, std::string(error.description()), error.source().begin.line,
+                     error.source().begin.column);
+  }
+}
+
+void ChosenSettings::add(const std::string& key, const std::string& value,
+                         const std::string& origin) {
+  settings_.push_back({key, value, origin});
+}
+
+void ChosenSettings::add_text(const std::string& text, const std::string& origin) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw std::invalid_argument(fmt::format("{}: expected KEY=VALUE, got '{}'", origin, text));
+  }
+  add(text.substr(0, equals), text.substr(equals + 1), origin);
+}
+
+bool ChosenSettings::has(std::string_view key) const {
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [&](const Given& setting) { return setting.key == key; });
+}
+
+void ChosenSettings::apply_to(FitOptions& options) const {
+  if (!preset_.empty()) apply_preset(preset_, options);
+  for (const Given& setting : settings_) {
+    try {
+      change_setting(options, setting.key, setting.value);
+    } catch (const std::invalid_argument& error) {
+      if (setting.line > 0) {
+        throw InputError(setting.origin, error.what(), setting.line, setting.column);
+      }
+      throw std::invalid_argument(fmt::format("{}: {}", setting.origin, error.what()));
+    }
+  }
+}
+
+FitOptions ChosenSettings::defaults(const DefaultOptions& by_size, std::size_t rows,
+                                    std::size_t features, std::size_t context_features) const {
+  FitOptions chosen;
+  apply_to(chosen);
+  FitOptions options = by_size(rows, features, context_features, chosen.proxy);
+  options.proxy = FitOptions().proxy;  // so that a record shows another one as chosen
+  if (has("proxy")) options.train.method = Method::dual;
+  return options;
+}
+
+}  // namespace jeffreys

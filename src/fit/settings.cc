@@ -1,0 +1,175 @@
+// The names of the settings: one list serves files, command lines, help and run records.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+#include "fit/model_choice.h"
+#include "jeffreys/fit/fit_options.h"
+#include "jeffreys/train/train_options.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr auto names(FeatureOrder) {
+  return std::array<EnumName<FeatureOrder>, 2>{
+      {{"alternating", FeatureOrder::alternating}, {"random", FeatureOrder::random}}};
+}
+constexpr auto names(FlowStart) {
+  return std::array<EnumName<FlowStart>, 3>{{{"random", FlowStart::random},
+                                             {"unconditional", FlowStart::unconditional},
+                                             {"independent", FlowStart::independent}}};
+}
+constexpr auto names(Ties) {
+  return std::array<EnumName<Ties>, 2>{{{"dequantize", Ties::dequantize}, {"keep", Ties::keep}}};
+}
+constexpr auto names(Missing) {
+  return std::array<EnumName<Missing>, 2>{{{"drop", Missing::drop}, {"error", Missing::error}}};
+}
+constexpr auto names(Standardize) {
+  return std::array<EnumName<Standardize>, 2>{
+      {{"training", Standardize::training}, {"all", Standardize::all}}};
+}
+
+template <typename V>
+std::string write(const V& value) {
+  if constexpr (std::is_enum_v<V>) {
+    for (const auto& entry : names(V{})) {
+      if (entry.value == value) return std::string(entry.name);
+    }
+    return "?";
+  } else if constexpr (std::is_same_v<V, ModelChoice>) {
+    return value.name;
+  } else if constexpr (std::is_same_v<V, std::vector<Eigen::Index>>) {
+    return fmt::format("{}", fmt::join(value, ","));
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+[[noreturn]] void refuse(std::string_view expected, std::string_view text) {
+  throw std::invalid_argument(fmt::format("expected {}, got '{}'", expected, text));
+}
+
+template <typename Number>
+Number read_number(std::string_view text, std::string_view expected) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) refuse(expected, text);
+  return value;
+}
+
+template <typename V>
+void read(const std::string& text, V& value) {
+  if constexpr (std::is_enum_v<V>) {
+    std::vector<std::string_view> known;
+    for (const auto& entry : names(V{})) {
+      if (entry.name == text) {
+        value = entry.value;
+        return;
+      }
+      known.push_back(entry.name);
+    }
+    refuse(fmt::format("{}", fmt::join(known, " or ")), text);
+  } else if constexpr (std::is_same_v<V, ModelChoice>) {
+    value = {find_model_choice({text}).name};
+  } else if constexpr (std::is_same_v<V, std::vector<Eigen::Index>>) {
+    value.clear();
+    std::string_view rest = text;
+    while (true) {
+      const std::size_t comma = rest.find(',');
+      value.push_back(read_number<Eigen::Index>(rest.substr(0, comma), "whole numbers like 64,64"));
+      if (comma == std::string_view::npos) return;
+      rest.remove_prefix(comma + 1);
+    }
+  } else if constexpr (std::is_same_v<V, bool>) {
+    if (text != "true" && text != "false") refuse("true or false", text);
+    value = text == "true";
+  } else if constexpr (std::is_floating_point_v<V>) {
+    value = read_number<V>(text, "a number");
+    if (!std::isfinite(value)) refuse("a finite number", text);
+  } else {
+    value = read_number<V>(
+        text, std::is_unsigned_v<V> ? "a whole number that is not negative" : "a whole number");
+  }
+}
+
+// Calls visit(key, value&, help) for every setting.
+template <typename Options, typename Visit>
+void visit_data_and_models(Options& o, Visit&& visit) {
+  visit("seed", o.seed, "of all random numbers: the same seed gives the same bits");
+  visit("main", o.main, "main model: flow, or mixture");
+  visit("proxy", o.proxy, "proxy model: flow, energy or mixture; all but energy also sample");
+  visit("validation.fraction", o.validation_fraction,
+        "share of rows held out; negative: 10 to 20 % by their number; 0: none");
+  visit("ties", o.schema.ties, "columns whose values repeat: dequantize, or keep (paper)");
+  visit("missing", o.schema.missing, "rows with missing cells: drop, or error");
+  visit("standardize", o.schema.standardize, "on training rows, or on all (paper)");
+  visit("flow.transforms", o.flow.transforms, "of the main model and of a flow proxy");
+  visit("flow.bins", o.flow.bins, "of each spline");
+  visit("flow.hidden", o.flow.hidden, "widths of the hidden layers");
+  visit("flow.order", o.flow.order, "of the features: alternating or random");
+  visit("flow.start", o.flow.start, "of its weights: random (paper), unconditional or independent");
+  visit("flow.affine", o.flow.affine, "an affine transform before the splines, for correlations");
+  visit("flow.student_t", o.flow.student_t,
+        "degrees of freedom of a heavy-tailed base; 0: normal (paper)");
+  visit("energy.hidden", o.energy.hidden, "width of an energy proxy");
+  visit("energy.blocks", o.energy.blocks, "residual blocks of an energy proxy");
+  visit("energy.film_layers", o.energy.film_layers, "layers of its FiLM parts, with conditions");
+  visit("energy.bounded", o.energy.bounded,
+        "spectral norms and LayerNorm in them, with conditions; paper: false");
+  visit("energy.confined", o.energy.confined,
+        "its density falls like a normal one far from the data; paper: false");
+  visit("energy.temperature", o.energy.temperature, "T: large dimensions need a small one");
+  visit("mixture.components", o.mixture.components, "Gaussians of a mixture");
+}
+
+template <typename Options, typename Visit>
+void visit_settings(Options& o, Visit&& visit) {
+  visit_data_and_models(o, visit);
+  visit_train_options(o.train, [&](const char* key, auto& value, const OptionRule&,
+                                   const char* help) { visit(key, value, help); });
+}
+
+// Keys that share their beginning or their end with an unknown one.
+std::string hint(const std::string& key) {
+  std::vector<std::string> close;
+  const std::string last = key.substr(key.rfind('.') + 1);
+  for (const Setting& setting : list_settings(FitOptions())) {
+    if (last.size() > 2 && setting.key.find(last) != std::string::npos)
+      close.push_back(setting.key);
+  }
+  return close.empty() ? "`jeffreys fit --settings` lists all"
+                       : fmt::format("did you mean {}?", fmt::join(close, " or "));
+}
+
+}  // namespace
+
+std::vector<Setting> list_settings(const FitOptions& options) {
+  std::vector<Setting> all;
+  visit_settings(options, [&](const char* key, const auto& value, const char* help) {
+    all.push_back({key, write(value), help});
+  });
+  return all;
+}
+
+void change_setting(FitOptions& options, const std::string& key, const std::string& value) {
+  bool found = false;
+  visit_settings(options, [&](const char* name, auto& target, const char*) {
+    if (key != name) return;
+    found = true;
+    try {
+      read(value, target);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(fmt::format("{}: {}", key, error.what()));
+    }
+  });
+  if (!found) throw std::invalid_argument(fmt::format("unknown setting '{}': {}", key, hint(key)));
+}
+
+}  // namespace jeffreys

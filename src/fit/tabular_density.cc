@@ -1,0 +1,198 @@
+#include "jeffreys/fit/tabular_density.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "jeffreys/base/random_purpose.h"
+#include "jeffreys/model/independence_metropolis.h"
+
+namespace jeffreys {
+namespace {
+
+// Rows that are encoded, evaluated or drawn at a time: bounds the memory.
+constexpr Eigen::Index kRowsAtOnce = 1 << 16;
+// Each may have hundreds of other sources.
+constexpr Eigen::Index kFoldedRowsAtOnce = 1 << 10;
+// For zeta of each condition, and without conditions.
+constexpr Eigen::Index kZetaSamplesPerRow = 1024;
+constexpr Eigen::Index kPlainZetaSamples = 40000;
+// A condition takes so many samples that a check looks at no more than these.
+constexpr Eigen::Index kCheckedConditions = 200;
+constexpr int kMetropolisProposals = 100;
+
+template <typename T>
+void require_fit(const Schema& schema, const UnnormalizedDensity<T>& model, const char* name) {
+  if (model.features() != static_cast<Eigen::Index>(schema.features()) ||
+      model.context_features() != static_cast<Eigen::Index>(schema.context_features())) {
+    throw std::invalid_argument(fmt::format(
+        "{}: expected {} features and {} context features as the schema has, got {} and {}", name,
+        schema.features(), schema.context_features(), model.features(), model.context_features()));
+  }
+}
+
+// The context of rows first to first + count: all of them, or the one row that serves for all. A
+// context without columns may have any number of rows.
+template <typename T>
+Matrix<T> context_part(const MatrixView<double>& context, Eigen::Index first, Eigen::Index count) {
+  if (context.rows() == 1 || context.cols() == 0) return context.cast<T>();
+  return context.middleRows(first, count).cast<T>();
+}
+
+double log_of_sum(double a, double b) {
+  const double most = std::max(a, b);
+  return std::isfinite(most) ? most + std::log(std::exp(a - most) + std::exp(b - most)) : most;
+}
+
+// Adds to the log densities of rows x what the schema folds to the same values.
+template <typename T>
+void add_other_sources(const Schema& schema, const UnnormalizedDensity<T>& model,
+                       const MatrixView<double>& x, const MatrixView<double>& context,
+                       Vector<double>& log_prob) {
+  for (Eigen::Index first = 0; first < x.rows(); first += kFoldedRowsAtOnce) {
+    const Eigen::Index count = std::min(kFoldedRowsAtOnce, x.rows() - first);
+    const Matrix<double> part = context_part<double>(context, first, count);
+    const Schema::Sources sources = schema.other_sources(x.middleRows(first, count), part);
+    if (sources.rows.empty()) continue;
+    const bool shared = part.rows() == 1 || part.cols() == 0;
+    const Matrix<double> c = shared ? part : Matrix<double>(part(sources.rows, Eigen::all));
+    const Vector<T> values =
+        model.log_unnormalized(Matrix<T>(sources.x.cast<T>()), Matrix<T>(c.cast<T>()));
+    for (std::size_t i = 0; i < sources.rows.size(); ++i) {
+      const auto place = static_cast<Eigen::Index>(i);
+      double& sum = log_prob(first + sources.rows[i]);
+      sum = log_of_sum(sum, static_cast<double>(values(place)) + sources.log_slope(place));
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+TabularDensity<T>::TabularDensity(Schema schema, AnyDensity<T> main,
+                                  std::optional<AnyModel<T>> proxy)
+    : schema_(std::move(schema)), main_(std::move(main)), proxy_(std::move(proxy)) {
+  require_fit<T>(schema_, *main_, "main");
+  if (proxy_) require_fit<T>(schema_, **proxy_, "proxy");
+}
+
+template <typename T>
+const UnnormalizedDensity<T>& TabularDensity<T>::model(From from) const {
+  if (from == From::main) return *main_;
+  if (!proxy_) {
+    throw std::invalid_argument("from: there is no proxy model in this file, only main");
+  }
+  return **proxy_;
+}
+
+template <typename T>
+void TabularDensity<T>::use_threads(std::shared_ptr<ThreadPool> pool) {
+  main_->use_threads(pool);
+  if (proxy_) (*proxy_)->use_threads(pool);
+}
+
+template <typename T>
+void TabularDensity<T>::choose(From from) {
+  static_cast<void>(model(from));
+  chosen_ = from;
+}
+
+template <typename T>
+void TabularDensity<T>::normalize(std::uint64_t seed) {
+  if (!proxy_ || (*proxy_)->normalized() || (*proxy_)->context_features() > 0) return;
+  log_zeta_ =
+      normalize_energy<T>(*main_, **proxy_, Matrix<T>(), kPlainZetaSamples, seed).log_zeta(0);
+}
+
+template <typename T>
+EnergyCheck TabularDensity<T>::check_energy(const MatrixView<double>& conditions,
+                                            std::uint64_t seed) const {
+  if (!proxy_ || (*proxy_)->normalized()) return {};
+  const bool conditional = (*proxy_)->context_features() > 0;
+  if (conditional && conditions.rows() == 0) return {};
+  const Eigen::Index samples = conditional ? kZetaSamplesPerRow : kPlainZetaSamples;
+  const Matrix<T> some =
+      conditional ? Matrix<T>(conditions.topRows(std::min(kCheckedConditions, conditions.rows()))
+                                  .template cast<T>())
+                  : Matrix<T>();
+  return summarize(normalize_energy<T>(*main_, **proxy_, some, samples, seed), samples);
+}
+
+template <typename T>
+Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
+                                           const MatrixView<double>& context, From from) const {
+  const UnnormalizedDensity<T>& model = this->model(from);
+  const auto each_part = [&](const auto& job) {
+    for (Eigen::Index first = 0; first < x.rows(); first += kRowsAtOnce) {
+      const Eigen::Index count = std::min(kRowsAtOnce, x.rows() - first);
+      job(first, count, context_part<T>(context, first, count));
+    }
+  };
+  Vector<double> result(x.rows());
+  each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
+    const Matrix<T> part = x.middleRows(first, count).template cast<T>();
+    result.segment(first, count) = model.log_unnormalized(part, c).template cast<double>();
+  });
+  if (schema_.folds()) add_other_sources<T>(schema_, model, x, context, result);
+  if (model.normalized()) return result;
+  if (model.context_features() == 0) {
+    result.array() -= log_zeta_;
+    return result;
+  }
+  each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
+    result.segment(first, count) -= normalize_energy<T>(*main_, model, c, kZetaSamplesPerRow, 0)
+                                        .log_zeta.replicate(c.rows() == 1 ? count : 1, 1);
+  });
+  return result;
+}
+
+template <typename T>
+TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From> from) const {
+  const Schema::Encoded encoded = schema_.encode(table);
+  return {.log_prob =
+              log_prob(encoded.x, encoded.context, from.value_or(chosen_)) + encoded.log_jacobian,
+          .rows = encoded.rows,
+          .dropped = encoded.dropped};
+}
+
+template <typename T>
+TableSamples TabularDensity<T>::sample(Eigen::Index rows, std::uint64_t seed,
+                                       const MatrixView<double>& conditions,
+                                       std::optional<From> from) const {
+  const auto columns = static_cast<Eigen::Index>(schema_.context_features());
+  if (conditions.cols() != columns ||
+      (columns > 0 && conditions.rows() != 1 && conditions.rows() != rows)) {
+    throw std::invalid_argument(
+        fmt::format("conditions: expected 1 or {} rows of {} numbers, got {} of {}", rows, columns,
+                    conditions.rows(), conditions.cols()));
+  }
+  const UnnormalizedDensity<T>& model = this->model(from.value_or(chosen_));
+  const Density<T>* density = model.as_density();
+  Matrix<double> x(rows, model.features());
+  TableSamples result;
+  double accepted = 0;
+  for (Eigen::Index first = 0; first < rows; first += kRowsAtOnce) {
+    const Eigen::Index count = std::min(kRowsAtOnce, rows - first);
+    const Matrix<T> c = columns > 0 ? context_part<T>(conditions, first, count) : Matrix<T>();
+    const RandomStream stream{seed, kTableSamples, static_cast<std::uint64_t>(first / kRowsAtOnce)};
+    if (density != nullptr) {
+      x.middleRows(first, count) = density->sample(count, c, stream).x.template cast<double>();
+      accepted += static_cast<double>(count);
+    } else {
+      const MetropolisResult<T> drawn =
+          independence_metropolis<T>(model, *main_, count, c, kMetropolisProposals, stream);
+      x.middleRows(first, count) = drawn.x.template cast<double>();
+      accepted += drawn.acceptance_rate * static_cast<double>(count);
+    }
+  }
+  result.acceptance_rate = rows > 0 ? accepted / static_cast<double>(rows) : 1;
+  result.table = schema_.decode(x, conditions);
+  return result;
+}
+
+template class TabularDensity<float>;
+template class TabularDensity<double>;
+
+}  // namespace jeffreys

@@ -1,0 +1,92 @@
+#include "table/column_notes.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/quote.h"
+
+namespace jeffreys {
+namespace {
+
+std::string name_of(const ColumnInfo& info) { return quote(info.name); }
+
+std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+}  // namespace
+
+Notes label_notes(const ColumnInfo& info, std::size_t rows) {
+  const std::size_t labels = info.labels.size();
+  Notes notes{fmt::format("Column {} is categorical with {} labels.", name_of(info), labels)};
+  if (2 * labels >= rows) {
+    notes.push_back(
+        fmt::format("Column {} has a label for every other row or more. If it only "
+                    "names the rows, leave it out with --ignore {}.",
+                    name_of(info), info.name));
+  }
+  return notes;
+}
+
+Notes order_notes(const ColumnInfo& info, const std::vector<double>& values) {
+  for (std::size_t r = 1; r < values.size(); ++r) {
+    if (values[r] != values[r - 1] + 1) return {};
+  }
+  return {
+      fmt::format("Column {} counts the rows. If it means nothing else, leave it out with "
+                  "--ignore {}.",
+                  name_of(info), info.name)};
+}
+
+Notes tie_notes(const ColumnInfo& info, const Repeats& repeats, std::size_t rows) {
+  const std::string found =
+      info.kind == ColumnKind::integer
+          ? "holds integers"
+          : fmt::format("has ties ({} different values in {} rows)", repeats.distinct, rows);
+  const bool rounded = info.resolution > 0;
+  const std::string resolution =
+      rounded ? fmt::format("resolution {}", info.resolution) : "no common resolution";
+  Notes notes{fmt::format("Column {} {}, {}: uniform noise of width {:.6g} is added{}.",
+                          name_of(info), found, resolution, info.noise,
+                          rounded ? ", samples are rounded" : "")};
+  const auto others = static_cast<double>(rows - repeats.most);
+  const double share = static_cast<double>(repeats.most) / static_cast<double>(rows);
+  if (share > 0.02 && others > 0 && static_cast<double>(repeats.distinct) > 0.5 * others) {
+    notes.push_back(
+        fmt::format("Column {}: {} of the rows are exactly {}, the others are spread "
+                    "finely. The density near this value depends on the resolution.",
+                    name_of(info), percent(share), repeats.most_frequent));
+  }
+  return notes;
+}
+
+Notes tail_notes(const ColumnInfo& info, const Matrix<double>& encoded) {
+  const double share = ((encoded.array() - info.mean).abs() > 5 * info.scale).cast<double>().mean();
+  if (share <= 0.01) return {};
+  return {
+      fmt::format("Column {} has heavy tails: {} of the rows are more than 5 standard "
+                  "deviations from the mean, where the model is coarse. Bounds or a logarithm "
+                  "may help.",
+                  name_of(info), percent(share))};
+}
+
+Notes distribution_notes(const ColumnInfo& info, const std::vector<double>& scores) {
+  // Draws miss by this much once in a million tables.
+  constexpr double kStandardErrors = 5;
+  const Eigen::Map<const Vector<double>> all(scores.data(),
+                                             static_cast<Eigen::Index>(scores.size()));
+  if (scores.empty()) return {};
+  const auto rows = static_cast<double>(scores.size());
+  const double mean = all.mean();
+  const double deviation = std::sqrt((all.array() - mean).square().mean());
+  if (std::abs(mean) <= kStandardErrors / std::sqrt(rows) &&
+      std::abs(deviation - 1) <= kStandardErrors / std::sqrt(2 * rows)) {
+    return {};
+  }
+  return {fmt::format(
+      "Column {} is not distributed as its prior says ({}): its normal scores have mean "
+      "{:.3g} and deviation {:.3g} instead of 0 and 1. The posterior will be that under "
+      "the rows' own distribution.",
+      name_of(info), info.distribution->describe(), mean, deviation)};
+}
+
+}  // namespace jeffreys

@@ -1,0 +1,173 @@
+#include "table/column_values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/cell.h"
+#include "base/checks.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr double kMissingCell = std::numeric_limits<double>::quiet_NaN();
+
+void require_numbers(const Table& table, const Column& column) {
+  if (column.is_text()) {
+    const auto first = std::find_if(column.codes.begin(), column.codes.end(),
+                                    [](std::int32_t code) { return code >= 0; });
+    if (first == column.codes.end()) return;
+    const auto row = static_cast<std::size_t>(first - column.codes.begin());
+    refuse_cell(table, column, row,
+                fmt::format("holds text, {}, where numbers are expected; correct the column",
+                            quote(column.text(row))));
+  }
+  if (column.text_cells == 0) return;
+  refuse_cell(table, column, column.first_text_row,
+              fmt::format("is numeric but has {} in {} cell{}; correct the cell, or declare the "
+                          "column with --categorical {} / --ignore {}",
+                          quote(column.first_text), column.text_cells,
+                          column.text_cells == 1 ? "" : "s", column.name, column.name));
+}
+
+void require_usable(const Table& table, const Column& column, const ColumnInfo& info) {
+  const auto [lower, upper] = info.bounds;
+  for (std::size_t row = 0; row < column.numbers.size(); ++row) {
+    const double value = column.numbers[row];
+    if (std::isinf(value)) {
+      refuse_cell(table, column, row,
+                  "has an infinite number; correct the cell, or empty it to mark it missing");
+    }
+    if (std::abs(value) > kLargestValue) {
+      refuse_cell(table, column, row,
+                  fmt::format("has {}, which is too large (beyond {}); correct the cell or change "
+                              "the unit",
+                              value, kLargestValue));
+    }
+    if (value < lower || value > upper) {
+      refuse_cell(table, column, row,
+                  fmt::format("has {}, outside its bounds {} to {}; correct the cell or the bounds",
+                              value, lower, upper));
+    }
+    if (info.distribution && !std::isnan(value) && !info.distribution->contains(value)) {
+      refuse_cell(table, column, row,
+                  fmt::format("has {}, outside the prior's support {}; correct the cell or the "
+                              "prior",
+                              value, info.distribution->describe_support()));
+    }
+  }
+}
+
+class LabelCodes {
+ public:
+  LabelCodes(const Table& table, const Column& column, const std::vector<std::string>& labels)
+      : table_(table), column_(column), labels_(labels) {}
+
+  double code(const std::string& text, std::size_t row) const {
+    const auto found = std::lower_bound(labels_.begin(), labels_.end(), text, LabelLess());
+    if (found != labels_.end() && *found == text) {
+      return static_cast<double>(found - labels_.begin());
+    }
+    constexpr std::size_t kShown = 10;
+    const std::span shown(labels_.data(), std::min(kShown, labels_.size()));
+    refuse_cell(
+        table_, column_, row,
+        fmt::format("has the label {}, which the model does not know; it knows {}{}. "
+                    "Correct the cell, or fit the model again",
+                    quote(text), fmt::join(shown, ", "), labels_.size() > kShown ? ", ..." : ""));
+  }
+
+  std::vector<double> codes_of_text() const {
+    // One search for each label, at its first row.
+    std::vector<double> known(column_.labels.size(), kMissingCell);
+    std::vector<double> codes(column_.codes.size(), kMissingCell);
+    for (std::size_t row = 0; row < codes.size(); ++row) {
+      if (column_.codes[row] < 0) continue;
+      const auto label = static_cast<std::size_t>(column_.codes[row]);
+      if (std::isnan(known[label])) known[label] = code(column_.labels[label], row);
+      codes[row] = known[label];
+    }
+    return codes;
+  }
+
+  std::vector<double> codes_of_numbers() const {
+    std::unordered_map<double, double> known;
+    std::vector<double> codes(column_.numbers.size(), kMissingCell);
+    for (std::size_t row = 0; row < codes.size(); ++row) {
+      if (column_.missing(row)) continue;
+      const auto [found, fresh] = known.emplace(column_.numbers[row], 0);
+      if (fresh) found->second = code(column_.text(row), row);
+      codes[row] = found->second;
+    }
+    return codes;
+  }
+
+ private:
+  const Table& table_;
+  const Column& column_;
+  const std::vector<std::string>& labels_;
+};
+
+}  // namespace
+
+ColumnValues::ColumnValues(const Table& table, const Column& column, const ColumnInfo& info) {
+  if (info.kind == ColumnKind::categorical) {
+    const LabelCodes codes(table, column, info.labels);
+    if (!column.is_text() && column.text_cells > 0) {
+      refuse_cell(
+          table, column, column.first_text_row,
+          fmt::format("was read as numbers but has {}; read it as text", quote(column.first_text)));
+    }
+    own_ = column.is_text() ? codes.codes_of_text() : codes.codes_of_numbers();
+    return;
+  }
+  require_numbers(table, column);
+  if (column.is_text()) {
+    own_.assign(column.rows(), kMissingCell);
+    return;
+  }
+  require_usable(table, column, info);
+  shared_ = column.numbers;
+}
+
+std::vector<std::string> sorted_labels(const Table& table, const Column& column) {
+  std::set<std::string, LabelLess> labels;
+  if (column.is_text()) {
+    labels.insert(column.labels.begin(), column.labels.end());
+  } else {
+    std::map<double, std::size_t> rows;
+    for (std::size_t row = 0; row < column.rows(); ++row) {
+      if (!column.missing(row)) rows.emplace(column.numbers[row], row);
+    }
+    for (const auto& [number, row] : rows) labels.insert(column.text(row));
+  }
+  for (const std::string& label : labels) {
+    if (is_utf8(label)) continue;
+    throw InputError(table.source,
+                     fmt::format("column {} has the label {}, which is not UTF-8; save the file as "
+                                 "UTF-8",
+                                 quote(column.name), quote(label)));
+  }
+  return {labels.begin(), labels.end()};
+}
+
+void refuse_cell(const Table& table, const Column& column, std::size_t row,
+                 const std::string& problem) {
+  const std::size_t line = table.line(row);
+  if (line == 0) {
+    throw InputError(table.source,
+                     fmt::format("row {}: column {} {}", row + 1, quote(column.name), problem));
+  }
+  throw InputError(table.source, fmt::format("column {} {}", quote(column.name), problem), line,
+                   column.place);
+}
+
+}  // namespace jeffreys

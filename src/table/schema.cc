@@ -1,0 +1,60 @@
+#include "jeffreys/table/schema.h"
+
+#include "table/condition_map.h"
+
+namespace jeffreys {
+
+std::string_view name_of(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::numeric: return "numeric";
+    case ColumnKind::integer: return "integer";
+    case ColumnKind::categorical: return "categorical";
+    case ColumnKind::ignored: break;
+  }
+  return "ignored";
+}
+
+std::string_view name_of(ColumnRole role) {
+  switch (role) {
+    case ColumnRole::feature: return "feature";
+    case ColumnRole::condition: return "condition";
+    case ColumnRole::constant: return "constant";
+    case ColumnRole::copy: return "copy";
+    case ColumnRole::left_out: break;
+  }
+  return "left out";
+}
+
+void Schema::index_columns() {
+  features_.clear();
+  conditions_.clear();
+  context_features_ = 0;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].role == ColumnRole::feature) features_.push_back(i);
+    if (columns_[i].role != ColumnRole::condition) continue;
+    conditions_.push_back(i);
+    context_features_ += context_width(columns_[i]);
+  }
+}
+
+std::vector<std::string> Schema::feature_names() const {
+  std::vector<std::string> names;
+  for (const std::size_t i : features_) names.push_back(columns_[i].name);
+  return names;
+}
+
+std::vector<std::string> Schema::condition_names() const {
+  std::vector<std::string> names;
+  for (const std::size_t i : conditions_) names.push_back(columns_[i].name);
+  return names;
+}
+
+std::vector<std::string> Schema::text_columns() const {
+  std::vector<std::string> names;
+  for (const ColumnInfo& info : columns_) {
+    if (info.kind == ColumnKind::categorical) names.push_back(info.name);
+  }
+  return names;
+}
+
+}  // namespace jeffreys

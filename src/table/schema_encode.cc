@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/cell.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/table/schema.h"
+#include "table/column_map.h"
+#include "table/column_values.h"
+#include "table/condition_map.h"
+
+namespace jeffreys {
+namespace {
+
+const Column& require_column(const Table& table, const ColumnInfo& info,
+                             const std::vector<std::string>& needed) {
+  const Column* column = table.find(info.name);
+  if (column != nullptr) return *column;
+  throw InputError(table.source,
+                   fmt::format("there is no column {}; the model needs the columns {}",
+                               quote(info.name), fmt::join(needed, ", ")));
+}
+
+std::vector<std::string> model_columns(const Schema& schema) {
+  std::vector<std::string> names = schema.feature_names();
+  const std::vector<std::string> conditions = schema.condition_names();
+  names.insert(names.end(), conditions.begin(), conditions.end());
+  return names;
+}
+
+// The table's columns beside the schema's; nullptr where the table need not have one.
+std::vector<const Column*> match_columns(const Schema& schema, const Table& table) {
+  std::vector<const Column*> matches;
+  for (const ColumnInfo& info : schema.columns()) {
+    switch (info.role) {
+      case ColumnRole::feature:
+      case ColumnRole::condition:
+        matches.push_back(&require_column(table, info, model_columns(schema)));
+        break;
+      case ColumnRole::constant:
+      case ColumnRole::copy: matches.push_back(table.find(info.name)); break;
+      case ColumnRole::left_out: matches.push_back(nullptr); break;
+    }
+  }
+  return matches;
+}
+
+std::vector<std::size_t> rows_without_gaps(const Table& table,
+                                           const std::vector<const Column*>& columns,
+                                           Missing missing) {
+  std::vector<bool> complete(table.rows(), true);
+  for (const Column* column : columns) {
+    for (std::size_t row = 0; column != nullptr && row < complete.size(); ++row) {
+      if (!column->missing(row)) continue;
+      complete[row] = false;
+      if (missing == Missing::error) {
+        refuse_cell(table, *column, row,
+                    "has a missing cell; fill it in, or drop such rows with --missing drop");
+      }
+    }
+  }
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < complete.size(); ++row) {
+    if (complete[row]) rows.push_back(row);
+  }
+  if (rows.empty()) {
+    throw InputError(table.source,
+                     "every row has a missing cell; at least one row must be complete");
+  }
+  return rows;
+}
+
+// A table of one row without a file.
+Column single_cell(const ColumnInfo& info, const std::string& text) {
+  Column column;
+  column.name = info.name;
+  double number = 0;
+  const CellKind kind = read_cell(text, number);
+  if (info.kind != ColumnKind::categorical && kind == CellKind::number) {
+    column.numbers = {number};
+  } else {
+    column.codes = {kind == CellKind::missing ? -1 : 0};
+    column.labels = {text};
+  }
+  return column;
+}
+
+}  // namespace
+
+Schema::Encoded Schema::encode(const Table& table) const {
+  const std::vector<const Column*> matches = match_columns(*this, table);
+  // Wrong cells are told before missing ones.
+  std::vector<std::optional<ColumnValues>> values(columns_.size());
+  for (const std::size_t i : features_) values[i].emplace(table, *matches[i], columns_[i]);
+  for (const std::size_t i : conditions_) values[i].emplace(table, *matches[i], columns_[i]);
+
+  Encoded encoded;
+  encoded.rows = rows_without_gaps(table, matches, missing_);
+  encoded.dropped = table.rows() - encoded.rows.size();
+  const auto rows = static_cast<Eigen::Index>(encoded.rows.size());
+  encoded.x.resize(rows, static_cast<Eigen::Index>(features_.size()));
+  encoded.context.resize(rows, static_cast<Eigen::Index>(context_features_));
+  encoded.log_jacobian = Vector<double>::Zero(rows);
+  Eigen::Index first = 0;
+  for (const std::size_t i : conditions_) {
+    const std::span<const double> cells = values[i]->values();
+    for (Eigen::Index r = 0; r < rows; ++r) {
+      const std::size_t row = encoded.rows[static_cast<std::size_t>(r)];
+      write_condition(columns_[i], cells[row], first, encoded.context.row(r));
+    }
+    first += static_cast<Eigen::Index>(context_width(columns_[i]));
+  }
+  for (std::size_t f = 0; f < features_.size(); ++f) {
+    const std::size_t i = features_[f];
+    encode_feature(columns_[i], {seed_, i, values[i]->values(), encoded.rows, encoded.context},
+                   static_cast<Eigen::Index>(f), encoded.x, encoded.log_jacobian);
+  }
+  return encoded;
+}
+
+Matrix<double> Schema::encode_conditions(const Table& table) const {
+  const auto rows = static_cast<Eigen::Index>(table.rows());
+  Matrix<double> context(rows, static_cast<Eigen::Index>(context_features_));
+  Eigen::Index first = 0;
+  for (const std::size_t i : conditions_) {
+    const Column& column = require_column(table, columns_[i], condition_names());
+    const ColumnValues values(table, column, columns_[i]);
+    for (Eigen::Index r = 0; r < rows; ++r) {
+      const double value = values.values()[static_cast<std::size_t>(r)];
+      if (std::isnan(value)) {
+        refuse_cell(table, column, static_cast<std::size_t>(r),
+                    "has a missing cell; a condition needs a value");
+      }
+      write_condition(columns_[i], value, first, context.row(r));
+    }
+    first += static_cast<Eigen::Index>(context_width(columns_[i]));
+  }
+  return context;
+}
+
+Matrix<double> Schema::encode_conditions(const std::map<std::string, std::string>& given) const {
+  const std::vector<std::string> names = condition_names();
+  const std::string list =
+      names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "));
+  for (const auto& [name, value] : given) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    throw InputError("", fmt::format("{} is no condition of the model; its conditions are: {}",
+                                     quote(name), list));
+  }
+  Table table{"", {}, {}};
+  for (const std::size_t i : conditions_) {
+    const auto found = given.find(columns_[i].name);
+    if (found == given.end()) {
+      throw InputError("", fmt::format("the condition {} has no value; the conditions are: {}",
+                                       quote(columns_[i].name), list));
+    }
+    table.columns.push_back(single_cell(columns_[i], found->second));
+  }
+  return conditions_.empty() ? Matrix<double>(1, 0) : encode_conditions(table);
+}
+
+}  // namespace jeffreys

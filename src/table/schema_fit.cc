@@ -1,0 +1,363 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "base/fingerprint.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/table/schema.h"
+#include "table/column_map.h"
+#include "table/column_notes.h"
+#include "table/column_values.h"
+#include "table/condition_map.h"
+#include "table/regression.h"
+#include "table/schema_options.h"
+#include "table/ties.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr std::size_t kLeastRows = 10;
+constexpr std::size_t kMostConditionLabels = 1000;
+// Noise on ties is at least this share of the standard deviation: what is narrower is a spike that
+// no model of a density can follow.
+constexpr double kLeastNoise = 1e-6;
+
+struct Moments {
+  double mean = 0;
+  double scale = 0;
+};
+
+template <typename Values>
+Moments moments_of(const Values& values, std::span<const std::size_t> rows) {
+  const auto count = static_cast<double>(rows.size());
+  Moments moments;
+  for (const std::size_t row : rows) moments.mean += values(row) / count;
+  for (const std::size_t row : rows) {
+    const double distance = values(row) - moments.mean;
+    moments.scale += distance * distance / count;
+  }
+  moments.scale = std::sqrt(moments.scale);
+  return moments;
+}
+
+// Everything that Schema::fit knows while it works.
+class Fit {
+ public:
+  Fit(const Table& table, const SchemaOptions& options)
+      : table_(table), options_(options), rows_(complete_rows(table, options)) {
+    if (rows_.size() < kLeastRows) {
+      throw InputError(
+          table.source,
+          fmt::format("there {} {} of {} rows without missing cells; at least {} are "
+                      "needed",
+                      rows_.size() == 1 ? "is" : "are", rows_.size(), table.rows(), kLeastRows));
+    }
+    if (rows_.size() < table.rows()) {
+      notes.push_back(fmt::format("{} of {} rows have missing cells and are left out.",
+                                  table.rows() - rows_.size(), table.rows()));
+    }
+    columns.resize(table.columns.size());
+    values_.resize(table.columns.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) describe(i);
+  }
+
+  std::vector<ColumnInfo> columns;
+  std::vector<std::string> notes;
+
+  std::size_t rows() const { return rows_.size(); }
+
+  void set_constants_and_copies() {
+    // Conditions first: a feature equal to a condition is the copy.
+    std::vector<std::size_t> order;
+    for (const ColumnRole role : {ColumnRole::condition, ColumnRole::feature}) {
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (columns[i].role == role) order.push_back(i);
+      }
+    }
+    std::unordered_multimap<std::uint64_t, std::size_t> by_hash;
+    for (const std::size_t i : order) {
+      if (set_constant(i)) continue;
+      const std::uint64_t hash = hash_of(i);
+      const auto [begin, end] = by_hash.equal_range(hash);
+      const auto twin = std::find_if(begin, end, [&](const auto& e) { return equal(i, e.second); });
+      if (twin == end) {
+        by_hash.emplace(hash, i);
+        continue;
+      }
+      refuse_distribution(i, fmt::format("equals column {} in all rows", name(twin->second)));
+      columns[i].role = ColumnRole::copy;
+      columns[i].copy_of = twin->second;
+      notes.push_back(
+          fmt::format("Column {} equals column {} in all rows: left out of the model, "
+                      "restored as a copy in samples.",
+                      name(i), name(twin->second)));
+    }
+  }
+
+  // Noise, bounds, mean and scale of what is left.
+  void set_maps(std::span<const std::size_t> training) {
+    for (const std::size_t row : training) {
+      if (row < rows_.size()) continue;
+      throw std::invalid_argument(
+          fmt::format("Schema::fit: training row {} of {} complete rows", row, rows_.size()));
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].role == ColumnRole::condition && columns[i].kind != ColumnKind::categorical) {
+        standardize(i, training);
+      }
+    }
+    if (options_.regress_on_conditions) encode_context();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].role != ColumnRole::feature) continue;
+      if (columns[i].distribution) {
+        compare_with_distribution(i);
+      } else {
+        set_resolution(i);
+        set_nudge(i);
+      }
+      if (context_.cols() > 0) set_regression(i, training);
+      standardize(i, training);
+    }
+  }
+
+ private:
+  void encode_context() {
+    std::size_t width = 0;
+    for (const ColumnInfo& info : columns) {
+      if (info.role == ColumnRole::condition) width += context_width(info);
+    }
+    context_.resize(static_cast<Eigen::Index>(rows_.size()), static_cast<Eigen::Index>(width));
+    Eigen::Index first = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].role != ColumnRole::condition) continue;
+      for (std::size_t r = 0; r < rows_.size(); ++r) {
+        write_condition(columns[i], value(i, rows_[r]), first,
+                        context_.row(static_cast<Eigen::Index>(r)));
+      }
+      first += static_cast<Eigen::Index>(context_width(columns[i]));
+    }
+  }
+
+  void compare_with_distribution(std::size_t i) {
+    std::vector<double> scores;
+    for (const std::size_t row : rows_) {
+      const double score = columns[i].distribution->normal_score(value(i, row));
+      if (std::isfinite(score)) scores.push_back(score);
+    }
+    add(distribution_notes(columns[i], scores));
+  }
+
+  void set_regression(std::size_t i, std::span<const std::size_t> training) {
+    ColumnInfo& info = columns[i];
+    if (info.kind == ColumnKind::categorical || info.bounds != Bounds{}) return;
+    Vector<double> values(context_.rows());
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      values(static_cast<Eigen::Index>(r)) = value(i, rows_[r]);
+    }
+    const LinearFit fit = regress(context_, values, training);
+    info.regression = fit.coefficients;
+    info.regression_deviation = fit.deviation;
+  }
+
+  void set_resolution(std::size_t i) {
+    ColumnInfo& info = columns[i];
+    if (info.kind == ColumnKind::categorical) {
+      info.noise = 1;
+      add(label_notes(info, rows_.size()));
+      return;
+    }
+    std::vector<double> sorted;
+    sorted.reserve(rows_.size());
+    for (const std::size_t row : rows_) sorted.push_back(value(i, row));
+    add(order_notes(info, sorted));
+    std::sort(sorted.begin(), sorted.end());
+    const bool declared = info.kind == ColumnKind::integer;
+    if (options_.ties == Ties::keep && !declared) return;
+    const Repeats repeats = count_repeats(sorted);
+    const Lattice lattice = find_lattice(sorted);
+    if (lattice.whole()) info.kind = ColumnKind::integer;
+    if (!repeats.ties && info.kind != ColumnKind::integer) return;
+    info.resolution = declared ? 1 : lattice.step;
+    info.offset = declared ? 0 : lattice.offset;
+    info.noise = info.resolution > 0 ? info.resolution : lattice.least_gap;
+    const double least =
+        kLeastNoise * moments_of([&](std::size_t r) { return value(i, r); }, rows_).scale;
+    if (repeats.ties) info.noise = std::max(info.noise, least);
+    info.noise = std::min(info.noise, info.bounds.upper - info.bounds.lower);
+    add(tie_notes(info, repeats, rows_.size()));
+  }
+
+  void set_nudge(std::size_t i) {
+    ColumnInfo& info = columns[i];
+    if (info.bounds == Bounds{}) return;
+    std::size_t at_bound = 0;
+    double nearest = 0;
+    for (const std::size_t row : rows_) {
+      const double distance =
+          std::min(value(i, row) - info.bounds.lower, info.bounds.upper - value(i, row));
+      if (distance <= 0) ++at_bound;
+      if (distance > 0 && (nearest == 0 || distance < nearest)) nearest = distance;
+    }
+    // All values at the two bounds: any small share of the range will do.
+    if (nearest == 0) nearest = 1e-3 * (info.bounds.upper - info.bounds.lower);
+    info.nudge = nearest / 2;
+    if (at_bound == 0) return;
+    notes.push_back(
+        fmt::format("Column {}: {} of {} rows lie exactly at a bound and are moved inside by {}.",
+                    name(i), at_bound, rows_.size(),
+                    info.noise > 0 ? "their noise" : fmt::format("{:.3g}", info.nudge)));
+  }
+
+  void standardize(std::size_t i, std::span<const std::size_t> training) {
+    ColumnInfo& info = columns[i];
+    const auto count = static_cast<Eigen::Index>(rows_.size());
+    Matrix<double> encoded(count, 1);
+    if (info.role == ColumnRole::feature) {
+      Vector<double> unused = Vector<double>::Zero(count);
+      encode_feature(info, {options_.seed, i, values_[i]->values(), rows_, context_}, 0, encoded,
+                     unused);
+    } else {
+      for (Eigen::Index r = 0; r < count; ++r) {
+        encoded(r, 0) = value(i, rows_[static_cast<std::size_t>(r)]);
+      }
+    }
+    const auto at = [&](std::size_t r) { return encoded(static_cast<Eigen::Index>(r), 0); };
+    std::vector<std::size_t> all(rows_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const bool everything = training.empty() || options_.standardize == Standardize::all;
+    Moments moments = moments_of(at, everything ? all : training);
+    // Constant in the training rows only.
+    if (!(moments.scale > 0)) moments = moments_of(at, all);
+    info.mean = moments.mean;
+    info.scale = moments.scale;
+    if (!(info.scale > 0 && std::isfinite(info.scale))) {
+      throw InputError(table_.source,
+                       fmt::format("column {} varies too little to be standardised; change its "
+                                   "unit or leave it out with --ignore {}",
+                                   name(i), info.name));
+    }
+    if (info.role == ColumnRole::feature) add(tail_notes(info, encoded));
+  }
+
+  double value(std::size_t i, std::size_t row) const { return values_[i]->values()[row]; }
+  std::string name(std::size_t i) const { return quote(columns[i].name); }
+
+  void describe(std::size_t i) {
+    const Column& column = table_.columns[i];
+    ColumnInfo& info = columns[i];
+    info = initial_info(table_, column, options_);
+    if (info.role == ColumnRole::left_out) {
+      if (info.kind != ColumnKind::ignored || !contains(options_.ignore, info.name)) {
+        notes.push_back(fmt::format("Column {} has no values and is left out.", name(i)));
+      }
+      return;
+    }
+    values_[i].emplace(table_, column, info);
+    if (info.kind == ColumnKind::categorical) {
+      if (info.role == ColumnRole::condition && info.labels.size() > kMostConditionLabels) {
+        throw InputError(table_.source,
+                         fmt::format("column {} has {} labels; a condition may have {}", name(i),
+                                     info.labels.size(), kMostConditionLabels));
+      }
+      return;
+    }
+    info.minimum = info.maximum = value(i, rows_.front());
+    for (const std::size_t row : rows_) {
+      info.minimum = std::min(info.minimum, value(i, row));
+      info.maximum = std::max(info.maximum, value(i, row));
+      if (info.kind == ColumnKind::integer && std::floor(value(i, row)) != value(i, row)) {
+        refuse_cell(table_, column, row,
+                    fmt::format("is declared as integer but has {}; correct the cell or the "
+                                "declaration",
+                                value(i, row)));
+      }
+    }
+  }
+
+  bool set_constant(std::size_t i) {
+    const double first = value(i, rows_.front());
+    const auto same = [&](std::size_t row) { return value(i, row) == first; };
+    if (!std::all_of(rows_.begin(), rows_.end(), same)) return false;
+    refuse_distribution(i, fmt::format("is {} in all rows", first));
+    columns[i].role = ColumnRole::constant;
+    columns[i].constant = first;
+    notes.push_back(
+        fmt::format("Column {} is {} in all rows: left out of the model, restored in samples.",
+                    name(i), quote(table_.columns[i].text(rows_.front()))));
+    return true;
+  }
+
+  // Such a column would leave the model, and a parameter without its posterior.
+  void refuse_distribution(std::size_t i, const std::string& found) const {
+    if (!columns[i].distribution) return;
+    throw InputError(table_.source,
+                     fmt::format("column {} {}, but has the prior {}; draw it from the prior, or "
+                                 "leave it out of the prior",
+                                 name(i), found, columns[i].distribution->describe()));
+  }
+
+  std::uint64_t hash_of(std::size_t i) const {
+    Fingerprint values;
+    for (const std::size_t row : rows_) {
+      const double positive_zero = value(i, row) + 0.0;  // of -0 too, which is equal to it
+      values.add(std::span<const double>(&positive_zero, 1));
+    }
+    return values.value();
+  }
+
+  bool equal(std::size_t i, std::size_t j) const {
+    const bool categorical = columns[i].kind == ColumnKind::categorical;
+    return categorical == (columns[j].kind == ColumnKind::categorical) &&
+           columns[i].labels == columns[j].labels &&
+           std::all_of(rows_.begin(), rows_.end(),
+                       [&](std::size_t row) { return value(i, row) == value(j, row); });
+  }
+
+  void add(const std::vector<std::string>& more) {
+    notes.insert(notes.end(), more.begin(), more.end());
+  }
+
+  const Table& table_;
+  const SchemaOptions& options_;
+  std::vector<std::size_t> rows_;
+  std::vector<std::optional<ColumnValues>> values_;
+  Matrix<double>
+      context_;  // [complete rows, context features]; empty unless features regress on it
+};
+
+}  // namespace
+
+Schema Schema::fit(const Table& table, const SchemaOptions& options,
+                   std::span<const std::size_t> training) {
+  options.validate();
+  require_columns(table, options);
+  Fit fit(table, options);
+  fit.set_constants_and_copies();
+  fit.set_maps(training);
+  Schema schema;
+  schema.columns_ = std::move(fit.columns);
+  schema.notes_ = std::move(fit.notes);
+  schema.missing_ = options.missing;
+  schema.seed_ = options.seed;
+  schema.index_columns();
+  if (schema.features() == 0) {
+    throw InputError(table.source,
+                     "no column is left to model: all are conditions, ignored, constant, copies or "
+                     "empty");
+  }
+  if (schema.features() > fit.rows()) {
+    schema.notes_.push_back(
+        fmt::format("There are more columns ({}) than rows ({}): the density can only be rough.",
+                    schema.features(), fit.rows()));
+  }
+  return schema;
+}
+
+}  // namespace jeffreys

@@ -1,0 +1,298 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "base/cell.h"
+#include "base/quote.h"
+#include "jeffreys/base/input_error.h"
+#include "jeffreys/table/schema.h"
+#include "table/column_values.h"
+
+namespace jeffreys {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kVersion = 1;
+// Of schemas with distributions: in version 1 their features had other coordinates.
+constexpr std::uint64_t kDistributionVersion = 2;
+constexpr std::size_t kMostColumns = 1'000'000;
+
+// JSON has no infinity: an absent bound is null.
+Json bound_to_json(double bound) { return std::isfinite(bound) ? Json(bound) : Json(nullptr); }
+
+Json column_to_json(const ColumnInfo& info) {
+  Json json{{"name", info.name},
+            {"role", name_of(info.role)},
+            {"kind", name_of(info.kind)},
+            {"minimum", info.minimum},
+            {"maximum", info.maximum},
+            {"labels", info.labels},
+            {"resolution", info.resolution},
+            {"offset", info.offset},
+            {"noise", info.noise},
+            {"lower", bound_to_json(info.bounds.lower)},
+            {"upper", bound_to_json(info.bounds.upper)},
+            {"nudge", info.nudge},
+            {"mean", info.mean},
+            {"scale", info.scale},
+            {"constant", info.constant},
+            {"copy_of", info.copy_of}};
+  // Only where there is one: other schemas stay what earlier programs wrote and read.
+  if (info.distribution) json["distribution"] = Json::parse(info.distribution->to_json());
+  if (!info.regression.empty()) {
+    json["regression"] = info.regression;
+    json["regression_deviation"] = info.regression_deviation;
+  }
+  return json;
+}
+
+// Values of one JSON object, each of which must be there and have its type.
+class Reader {
+ public:
+  Reader(const std::string& file, const Json& object, std::string place)
+      : file_(file), object_(object), place_(std::move(place)) {
+    if (!object.is_object()) fail("is not an object");
+  }
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw InputError(file_, fmt::format("the schema is damaged: {} {}; fit the model again, or "
+                                        "copy its file again",
+                                        place_, problem));
+  }
+
+  void require(bool condition, const char* problem) const {
+    if (!condition) fail(problem);
+  }
+
+  bool has(const char* key) const { return object_.contains(key); }
+
+  const Json& at(const char* key) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) fail(fmt::format("lacks {}", key));
+    return *found;
+  }
+
+  double number(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_number()) fail(fmt::format("has no number in {}", key));
+    const double number = value.get<double>();
+    if (!std::isfinite(number)) fail(fmt::format("has an infinite {}", key));
+    return number;
+  }
+
+  std::optional<Distribution> distribution(const char* key) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return std::nullopt;
+    try {
+      return Distribution::from_json(found->dump(), file_);
+    } catch (const InputError& error) {
+      fail(fmt::format("has a wrong {} ({})", key, error.problem()));
+    }
+  }
+
+  double bound(const char* key, double absent) const {
+    return at(key).is_null() ? absent : number(key);
+  }
+
+  std::uint64_t whole(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_number_unsigned()) fail(fmt::format("has no whole number in {}", key));
+    return value.get<std::uint64_t>();
+  }
+
+  std::string text(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_string()) fail(fmt::format("has no text in {}", key));
+    return value.get<std::string>();
+  }
+
+  const Json& array(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_array()) fail(fmt::format("has no list in {}", key));
+    return value;
+  }
+
+  std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> result;
+    for (const Json& value : array(key)) {
+      if (!value.is_string()) fail(fmt::format("has something else than text in {}", key));
+      result.push_back(value.get<std::string>());
+    }
+    return result;
+  }
+
+  template <typename Enum, std::size_t N>
+  Enum choice(const char* key, const std::array<Enum, N>& choices) const {
+    const std::string name = text(key);
+    for (const Enum candidate : choices) {
+      if (name_of(candidate) == name) return candidate;
+    }
+    fail(fmt::format("has an unknown {}, {}", key, quote(name)));
+  }
+
+ private:
+  const std::string& file_;
+  const Json& object_;
+  std::string place_;
+};
+
+void read_regression(const Reader& reader, ColumnInfo& info) {
+  if (!reader.has("regression")) return;
+  for (const Json& value : reader.array("regression")) {
+    reader.require(value.is_number() && std::isfinite(value.get<double>()),
+                   "has something else than finite numbers in regression");
+    info.regression.push_back(value.get<double>());
+  }
+  info.regression_deviation = reader.number("regression_deviation");
+  reader.require(!info.regression.empty() && info.regression_deviation >= 0 &&
+                     info.role == ColumnRole::feature && info.kind != ColumnKind::categorical &&
+                     info.bounds == Bounds{},
+                 "has a regression where none belongs, or of a negative deviation");
+}
+
+ColumnInfo read_column(const Reader& reader) {
+  constexpr std::array kRoles{ColumnRole::feature, ColumnRole::condition, ColumnRole::constant,
+                              ColumnRole::copy, ColumnRole::left_out};
+  constexpr std::array kKinds{ColumnKind::numeric, ColumnKind::integer, ColumnKind::categorical,
+                              ColumnKind::ignored};
+  ColumnInfo info;
+  info.name = reader.text("name");
+  info.role = reader.choice("role", kRoles);
+  info.kind = reader.choice("kind", kKinds);
+  info.minimum = reader.number("minimum");
+  info.maximum = reader.number("maximum");
+  info.labels = reader.texts("labels");
+  info.resolution = reader.number("resolution");
+  info.offset = reader.number("offset");
+  info.noise = reader.number("noise");
+  info.bounds = {reader.bound("lower", Bounds().lower), reader.bound("upper", Bounds().upper)};
+  info.nudge = reader.number("nudge");
+  info.distribution = reader.distribution("distribution");
+  read_regression(reader, info);
+  info.mean = reader.number("mean");
+  info.scale = reader.number("scale");
+  info.constant = reader.number("constant");
+  info.copy_of = reader.whole("copy_of");
+  return info;
+}
+
+void check_column(const Reader& reader, const ColumnInfo& info) {
+  const bool categorical = info.kind == ColumnKind::categorical;
+  const bool bounded = info.bounds != Bounds{};
+  reader.require((info.role == ColumnRole::left_out) == (info.kind == ColumnKind::ignored),
+                 "has a role and a kind that contradict each other");
+  reader.require(categorical != info.labels.empty(), "has labels but is not categorical, or none");
+  const auto unordered = [](const std::string& a, const std::string& b) {
+    return !LabelLess()(a, b);
+  };
+  reader.require(
+      std::adjacent_find(info.labels.begin(), info.labels.end(), unordered) == info.labels.end(),
+      "has labels that are not sorted, or two that are equal");
+  reader.require(info.minimum <= info.maximum, "has its minimum above its maximum");
+  reader.require(info.resolution >= 0 && info.noise >= 0 && info.nudge >= 0,
+                 "has a negative resolution, noise or nudge");
+  reader.require(info.scale > 0, "has a scale that is not positive");
+  reader.require(info.bounds.lower < info.bounds.upper, "has bounds that leave nothing between");
+  reader.require(!categorical || !bounded, "is categorical and has bounds");
+  if (info.distribution) {
+    reader.require(info.role == ColumnRole::feature && info.kind == ColumnKind::numeric,
+                   "has a distribution but is no numeric feature");
+    reader.require(!bounded && info.noise == 0 && info.resolution == 0,
+                   "has a distribution and bounds or noise");
+  }
+  if (info.role == ColumnRole::feature) {
+    reader.require(!categorical || info.noise == 1, "is categorical with another noise than 1");
+    reader.require(!bounded || info.nudge > 0, "has bounds but no nudge");
+    reader.require(info.noise <= info.bounds.upper - info.bounds.lower,
+                   "has more noise than its bounds leave room for");
+    reader.require(info.nudge < info.bounds.upper - info.bounds.lower, "has too large a nudge");
+  }
+  if (info.role == ColumnRole::constant && categorical) {
+    reader.require(info.constant >= 0 && info.constant < static_cast<double>(info.labels.size()) &&
+                       std::floor(info.constant) == info.constant,
+                   "is constant at a label that it does not have");
+  }
+}
+
+std::uint64_t version_of(const std::vector<ColumnInfo>& columns) {
+  const bool distributions =
+      std::any_of(columns.begin(), columns.end(),
+                  [](const ColumnInfo& info) { return info.distribution.has_value(); });
+  return distributions ? kDistributionVersion : kVersion;
+}
+
+void check_columns(const Reader& reader, const std::vector<ColumnInfo>& columns) {
+  std::set<std::string> names;
+  bool features = false;
+  for (const ColumnInfo& info : columns) {
+    reader.require(names.insert(info.name).second, "has two columns of the same name");
+    features = features || info.role == ColumnRole::feature;
+    if (info.role != ColumnRole::copy) continue;
+    reader.require(info.copy_of < columns.size(), "has a copy of a column that is not there");
+    const ColumnInfo& twin = columns[info.copy_of];
+    reader.require(twin.role == ColumnRole::feature || twin.role == ColumnRole::condition,
+                   "has a copy of a column that is not in the model");
+    reader.require(twin.labels == info.labels, "has a copy with other labels");
+  }
+  reader.require(features, "has no feature");
+}
+
+}  // namespace
+
+std::string Schema::to_json() const {
+  Json columns = Json::array();
+  for (const ColumnInfo& info : columns_) columns.push_back(column_to_json(info));
+  const Json json = {{"version", version_of(columns_)},
+                     {"seed", seed_},
+                     {"missing", missing_ == Missing::drop ? "drop" : "error"},
+                     {"columns", std::move(columns)},
+                     {"notes", notes_}};
+  return json.dump(1);
+}
+
+Schema Schema::from_json(const std::string& text, const std::string& file) {
+  const Json json = Json::parse(text, nullptr, false);
+  const Reader reader(file, json, "the whole");
+  const std::uint64_t version = reader.whole("version");
+  if (version < kVersion || version > kDistributionVersion) {
+    throw InputError(file, fmt::format("the schema has version {}, this program reads versions {} "
+                                       "and {}; use the program that wrote it",
+                                       version, kVersion, kDistributionVersion));
+  }
+  Schema schema;
+  schema.seed_ = reader.whole("seed");
+  const std::string missing = reader.text("missing");
+  reader.require(missing == "drop" || missing == "error", "has another missing than drop or error");
+  schema.missing_ = missing == "drop" ? Missing::drop : Missing::error;
+  schema.notes_ = reader.texts("notes");
+  const Json& columns = reader.array("columns");
+  reader.require(columns.size() <= kMostColumns, "has too many columns");
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const Reader column(file, columns[i], fmt::format("column {}", i + 1));
+    schema.columns_.push_back(read_column(column));
+    check_column(column, schema.columns_.back());
+  }
+  check_columns(reader, schema.columns_);
+  if (version != version_of(schema.columns_)) {
+    reader.require(version < kDistributionVersion, "has another version than its columns need");
+    throw InputError(file,
+                     "this posterior is from an earlier version of the program, which had other "
+                     "coordinates for parameters with a prior; fit it again");
+  }
+  schema.index_columns();
+  for (const ColumnInfo& info : schema.columns_) {
+    reader.require(
+        info.regression.empty() || (schema.context_features_ > 0 &&
+                                    info.regression.size() == schema.context_features_ + 1),
+        "has a regression on another number of conditions");
+  }
+  return schema;
+}
+
+}  // namespace jeffreys

@@ -1,0 +1,60 @@
+#include "jeffreys/table/split.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "base/shuffle.h"
+#include "jeffreys/base/random_purpose.h"
+#include "kernels/random.h"
+
+namespace jeffreys {
+
+double validation_fraction(std::size_t rows) {
+  const double decades = std::log10(static_cast<double>(std::max<std::size_t>(rows, 1))) - 3;
+  return 0.2 - 0.1 * std::clamp(decades, 0.0, 1.0);
+}
+
+Split split_rows(std::size_t rows, double fraction, std::uint64_t seed) {
+  if (!(fraction >= 0 && fraction < 1)) {
+    throw std::invalid_argument(
+        fmt::format("split_rows: fraction must be at least 0 and below 1, not {}", fraction));
+  }
+  auto held_out = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(rows)));
+  if (fraction > 0 && rows > 1) held_out = std::clamp<std::size_t>(held_out, 1, rows - 1);
+  if (rows <= 1) held_out = 0;
+
+  std::vector<double> keys(rows);
+  kernels::fill_uniforms(kernels::RandomArguments<double>{
+      .key = {.seed = seed, .purpose = kSplitPurpose, .iteration = 0},
+      .first_row = 0,
+      .rows = rows,
+      .columns = 1,
+      .output = keys.data()});
+  std::vector<std::size_t> order(rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(held_out);
+  std::nth_element(order.begin(), middle, order.end(), [&](std::size_t a, std::size_t b) {
+    return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+  });
+  Split split{{middle, order.end()}, {order.begin(), middle}};
+  std::sort(split.training.begin(), split.training.end());
+  std::sort(split.validation.begin(), split.validation.end());
+  return split;
+}
+
+std::vector<std::size_t> random_parts(std::size_t rows, std::size_t parts, std::uint64_t seed) {
+  if (parts < 1 || parts > rows) {
+    throw std::invalid_argument(
+        fmt::format("random_parts: parts must be between 1 and the {} rows, not {}", rows, parts));
+  }
+  std::vector<std::size_t> part(rows);
+  for (std::size_t row = 0; row < rows; ++row) part[row] = row % parts;
+  shuffle(part, {.seed = seed, .purpose = kPartsPurpose, .iteration = 0});
+  return part;
+}
+
+}  // namespace jeffreys

@@ -1,0 +1,315 @@
+#include "jeffreys/table/schema.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <numbers>
+#include <numeric>
+
+#include "support/not_finite.h"
+#include "table/tables.h"
+
+namespace jeffreys {
+namespace {
+
+using jeffreys::testing::cells_of;
+using jeffreys::testing::info_of;
+using jeffreys::testing::mixed_options;
+using jeffreys::testing::mixed_table;
+using jeffreys::testing::normal_numbers;
+using jeffreys::testing::TableMaker;
+using jeffreys::testing::transformed;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Given = std::map<std::string, std::string>;
+
+TEST(Schema, DescribesTheColumns) {
+  const Schema schema = Schema::fit(mixed_table(), mixed_options());
+  EXPECT_THAT(schema.feature_names(),
+              ElementsAre("plain", "colour", "count", "share", "rounded", "positive"));
+  EXPECT_THAT(schema.condition_names(), ElementsAre("given"));
+  EXPECT_THAT(schema.text_columns(), ElementsAre("colour"));
+  EXPECT_EQ(schema.features(), 6u);
+  EXPECT_EQ(schema.context_features(), 1u);
+  EXPECT_EQ(info_of(schema, "plain").kind, ColumnKind::numeric);
+  EXPECT_EQ(info_of(schema, "plain").noise, 0);
+  EXPECT_THAT(info_of(schema, "colour").labels, ElementsAre("blue", "green", "red"));
+  EXPECT_EQ(info_of(schema, "count").kind, ColumnKind::integer);
+  EXPECT_EQ(info_of(schema, "count").resolution, 1);
+  EXPECT_EQ(info_of(schema, "rounded").resolution, 0.1);
+  EXPECT_EQ(info_of(schema, "given").role, ColumnRole::condition);
+}
+
+TEST(Schema, FeaturesAreStandardised) {
+  const Schema::Encoded encoded = Schema::fit(mixed_table(), mixed_options()).encode(mixed_table());
+  ASSERT_EQ(encoded.x.rows(), 200);
+  for (Eigen::Index f = 0; f < encoded.x.cols(); ++f) {
+    EXPECT_NEAR(encoded.x.col(f).mean(), 0, 1e-12);
+    EXPECT_NEAR(encoded.x.col(f).squaredNorm() / 200, 1, 1e-12);
+  }
+  EXPECT_NEAR(encoded.context.col(0).mean(), 0, 1e-12);
+}
+
+TEST(Schema, DecodingUndoesEncoding) {
+  const Table table = mixed_table();
+  const Schema schema = Schema::fit(table, mixed_options());
+  const Schema::Encoded encoded = schema.encode(table);
+  const Table again = schema.decode(encoded.x, encoded.context);
+  ASSERT_EQ(again.columns.size(), table.columns.size());
+  for (const std::string name : {"colour", "count", "rounded"}) {
+    EXPECT_EQ(cells_of(again, name), cells_of(table, name)) << name;
+  }
+  for (const std::string name : {"plain", "share", "positive", "given"}) {
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const double expected = table.find(name)->numbers[row];
+      EXPECT_NEAR(again.find(name)->numbers[row], expected, 1e-14 * (10 + std::abs(expected)))
+          << name;
+    }
+  }
+  EXPECT_EQ(schema.decode(encoded.x).find("given"), nullptr);
+  EXPECT_EQ(schema.decode(encoded.x.topRows(3), encoded.context.topRows(1)).find("given")->rows(),
+            3u);
+}
+
+TEST(Schema, TheJacobianIsThatOfEncoding) {
+  const SchemaOptions options = mixed_options();
+  const Schema schema = Schema::fit(mixed_table(), options);
+  const Schema::Encoded encoded = schema.encode(mixed_table());
+  constexpr double kStep = 1e-6;
+  Vector<double> expected = Vector<double>::Zero(encoded.x.rows());
+  for (std::size_t f = 0; f < schema.features(); ++f) {
+    const std::string name = schema.feature_names()[f];
+    if (name == "colour") {
+      // Codes cannot move by a little; their map is linear.
+      expected.array() -= std::log(info_of(schema, name).scale);
+      continue;
+    }
+    std::array<Matrix<double>, 2> moved;
+    for (const std::size_t side : {0u, 1u}) {
+      Table table = mixed_table();
+      for (Column& column : table.columns) {
+        if (column.name != name) continue;
+        for (double& v : column.numbers)
+          v += (side == 0 ? -1 : 1) * kStep * std::min(1.0, std::abs(v) + 1e-3);
+      }
+      moved[side] = schema.encode(table).x;
+    }
+    const Table table = mixed_table();
+    for (Eigen::Index r = 0; r < expected.size(); ++r) {
+      const double v = table.find(name)->numbers[static_cast<std::size_t>(r)];
+      const double step = kStep * std::min(1.0, std::abs(v) + 1e-3);
+      const auto c = static_cast<Eigen::Index>(f);
+      expected[r] += std::log((moved[1](r, c) - moved[0](r, c)) / (2 * step));
+    }
+  }
+  EXPECT_LT((expected - encoded.log_jacobian).cwiseAbs().maxCoeff(), 1e-5);
+}
+
+TEST(Schema, DensitiesStillIntegrateToOne) {
+  // A standard normal model of the encoded column, integrated over the user's units.
+  for (const Bounds bounds : {Bounds{}, Bounds{-1, 7}, Bounds{.lower = -1}, Bounds{.upper = 7}}) {
+    const auto values =
+        transformed(normal_numbers(100, 8), [](double v) { return 3 + std::clamp(v, -3.0, 3.0); });
+    SchemaOptions options;
+    options.bounds = {{"a", bounds}};
+    const Schema schema = Schema::fit(TableMaker().numbers("a", values).table(), options);
+    constexpr std::size_t kPoints = 200'000;
+    const double from = std::max(bounds.lower, -40.0);
+    const double step = (std::min(bounds.upper, 60.0) - from) / kPoints;
+    std::vector<double> grid(kPoints);
+    for (std::size_t i = 0; i < kPoints; ++i)
+      grid[i] = from + (static_cast<double>(i) + 0.5) * step;
+    const Schema::Encoded encoded = schema.encode(TableMaker().numbers("a", grid).table());
+    const Eigen::ArrayXd log_density = -0.5 * encoded.x.col(0).array().square() -
+                                       0.5 * std::log(2 * std::numbers::pi) +
+                                       encoded.log_jacobian.array();
+    EXPECT_NEAR(log_density.exp().sum() * step, 1, 1e-3) << bounds.lower << " " << bounds.upper;
+  }
+}
+
+TEST(Schema, NoiseIsFixedBySeedColumnAndRow) {
+  const Schema schema = Schema::fit(mixed_table(), mixed_options());
+  const Schema::Encoded encoded = schema.encode(mixed_table());
+  EXPECT_EQ(encoded.x, schema.encode(mixed_table()).x);
+  // Another order of columns, and fewer rows.
+  Table shorter = mixed_table();
+  std::reverse(shorter.columns.begin(), shorter.columns.end());
+  for (Column& column : shorter.columns) {
+    column.numbers.resize(std::min<std::size_t>(column.numbers.size(), 50));
+    column.codes.resize(std::min<std::size_t>(column.codes.size(), 50));
+  }
+  EXPECT_EQ(schema.encode(shorter).x, encoded.x.topRows(50));
+  SchemaOptions other = mixed_options();
+  other.seed = 12;
+  const Matrix<double> x = Schema::fit(mixed_table(), other).encode(mixed_table()).x;
+  EXPECT_EQ(x.col(0), encoded.x.col(0));
+  EXPECT_NE(x.col(1), encoded.x.col(1));
+  EXPECT_NE(x.col(2), encoded.x.col(2));
+}
+
+TEST(Schema, NoiseIsUniformOverTheResolution) {
+  std::vector<double> values(4000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 2 == 0 ? 3 : 4;
+  const Table table = TableMaker().numbers("a", values).table();
+  const Schema schema = Schema::fit(table, {});
+  const ColumnInfo& info = schema.columns()[0];
+  EXPECT_EQ(info.noise, 1);
+  const Matrix<double> x = schema.encode(table).x;
+  double mean = 0;
+  for (Eigen::Index r = 0; r < 4000; ++r) {
+    const double noise = x(r, 0) * info.scale + info.mean - values[static_cast<std::size_t>(r)];
+    ASSERT_LT(std::abs(noise), 0.5 + 1e-9);
+    mean += noise / 4000;
+  }
+  // The standard error of the mean is 0.0046.
+  EXPECT_NEAR(mean, 0, 5 * 0.0046);
+}
+
+TEST(Schema, ConditionsAreNotDequantised) {
+  SchemaOptions options = mixed_options();
+  options.condition = {"colour", "count"};
+  const Schema schema = Schema::fit(mixed_table(), options);
+  EXPECT_EQ(schema.context_features(), 4u);
+  const Schema::Encoded encoded = schema.encode(mixed_table());
+  const Eigen::RowVector3d red(0, 0, 1);
+  const Eigen::RowVector3d green(0, 1, 0);
+  EXPECT_EQ(encoded.context.row(0).head(3), red);
+  EXPECT_EQ(encoded.context.row(1).head(3), green);
+  EXPECT_EQ(encoded.context(0, 3), encoded.context(17, 3));
+  EXPECT_EQ(schema.encode_conditions(Given{{"colour", "red"}, {"count", "0"}}),
+            encoded.context.row(0));
+  EXPECT_EQ(schema.encode_conditions(mixed_table()), encoded.context);
+  EXPECT_EQ(cells_of(schema.decode(encoded.x, encoded.context), "count"),
+            cells_of(mixed_table(), "count"));
+}
+
+TEST(Schema, ConstantsAndCopiesAreRestored) {
+  Table table = TableMaker()
+                    .numbers("a", normal_numbers(50, 1))
+                    .numbers("one", std::vector<double>(50, 1.5))
+                    .text("word", std::vector<std::string>(50, "same"))
+                    .numbers("b", normal_numbers(50, 1))
+                    .numbers("empty", std::vector<double>(50, std::nan("")))
+                    .table();
+  const Schema schema = Schema::fit(table, {});
+  EXPECT_THAT(schema.feature_names(), ElementsAre("a"));
+  const Schema::Encoded encoded = schema.encode(table);
+  const Table again = schema.decode(encoded.x);
+  EXPECT_EQ(again.columns.size(), 4u);
+  EXPECT_EQ(cells_of(again, "one"), cells_of(table, "one"));
+  EXPECT_EQ(cells_of(again, "word"), cells_of(table, "word"));
+  EXPECT_EQ(cells_of(again, "b"), cells_of(again, "a"));
+  EXPECT_THAT(schema.notes(), Contains(HasSubstr("Column \"one\" is \"1.5\" in all rows")));
+  EXPECT_THAT(schema.notes(), Contains(HasSubstr("Column \"b\" equals column \"a\"")));
+  EXPECT_THAT(schema.notes(), Contains(HasSubstr("Column \"empty\" has no values")));
+  // They need not be there when densities are asked for.
+  EXPECT_EQ(schema.encode(TableMaker().numbers("a", normal_numbers(50, 1)).table()).x, encoded.x);
+}
+
+TEST(Schema, AFeatureEqualToAConditionIsTheCopy) {
+  const Table table = TableMaker()
+                          .numbers("a", normal_numbers(50, 1))
+                          .numbers("b", normal_numbers(50, 2))
+                          .numbers("c", normal_numbers(50, 1))
+                          .table();
+  SchemaOptions options;
+  options.condition = {"c"};
+  const Schema schema = Schema::fit(table, options);
+  EXPECT_THAT(schema.feature_names(), ElementsAre("b"));
+  const Schema::Encoded encoded = schema.encode(table);
+  EXPECT_EQ(cells_of(schema.decode(encoded.x, encoded.context), "a"),
+            cells_of(schema.decode(encoded.x, encoded.context), "c"));
+  EXPECT_EQ(schema.decode(encoded.x).columns.size(), 1u);
+}
+
+TEST(Schema, RowsWithMissingCellsAreDropped) {
+  std::vector<double> values = normal_numbers(30, 1);
+  values[3] = values[7] = std::nan("");
+  const Table table = TableMaker().numbers("a", values).numbers("b", normal_numbers(30, 2)).table();
+  const Schema schema = Schema::fit(table, {});
+  const Schema::Encoded encoded = schema.encode(table);
+  EXPECT_EQ(encoded.dropped, 2u);
+  EXPECT_EQ(encoded.rows, complete_rows(table, {}));
+  EXPECT_THAT(encoded.rows, Not(Contains(7u)));
+  SchemaOptions ignoring;
+  ignoring.ignore = {"a"};
+  EXPECT_EQ(Schema::fit(table, ignoring).encode(table).dropped, 0u);
+  EXPECT_THAT(schema.notes(), Contains(HasSubstr("2 of 30 rows have missing cells")));
+}
+
+TEST(Schema, MeanAndScaleComeFromTheTrainingRows) {
+  const Table table = TableMaker().numbers("a", normal_numbers(100, 1)).table();
+  std::vector<std::size_t> training(40);
+  std::iota(training.begin(), training.end(), std::size_t{0});
+  const Matrix<double> x = Schema::fit(table, {}, training).encode(table).x;
+  EXPECT_NEAR(x.topRows(40).mean(), 0, 1e-12);
+  EXPECT_NEAR(x.topRows(40).squaredNorm() / 40, 1, 1e-12);
+  SchemaOptions all;
+  all.standardize = Standardize::all;
+  EXPECT_EQ(Schema::fit(table, all, training), Schema::fit(table, {}));
+  EXPECT_THROW(Schema::fit(table, {}, std::vector<std::size_t>{100}), std::invalid_argument);
+}
+
+TEST(Schema, SamplesNeverLeaveTheirBounds) {
+  SchemaOptions options = mixed_options();
+  options.bounds["count"] = {0, 16};
+  options.bounds["rounded"] = {.upper = 4.25};
+  const Schema schema = Schema::fit(mixed_table(), options);
+  Matrix<double> x(8, 6);
+  x.rowwise() = Eigen::RowVectorXd::Zero(6);
+  for (Eigen::Index r = 0; r < 8; ++r)
+    x.row(r).setConstant((r < 4 ? -1 : 1) * std::pow(10, r % 4 * 2));
+  const Table samples = schema.decode(x);
+  for (const auto& [name, bounds] : options.bounds) {
+    for (const double value : samples.find(name)->numbers) {
+      EXPECT_TRUE(value >= bounds.lower && value <= bounds.upper && value < kInfinity)
+          << name << " " << value;
+    }
+  }
+  for (const std::string& colour : cells_of(samples, "colour")) {
+    EXPECT_THAT(colour, ::testing::AnyOf("blue", "red"));
+  }
+}
+
+TEST(Schema, ValuesAtABoundAreMovedInside) {
+  std::vector<double> values =
+      transformed(normal_numbers(100, 6), [](double v) { return 1 / (1 + std::exp(-v)); });
+  values[0] = 0;
+  values[1] = 1;
+  SchemaOptions options;
+  options.bounds = {{"a", {0, 1}}};
+  const Table table = TableMaker().numbers("a", values).table();
+  const Schema schema = Schema::fit(table, options);
+  const Schema::Encoded encoded = schema.encode(table);
+  EXPECT_TRUE(encoded.x.allFinite() && encoded.log_jacobian.allFinite());
+  EXPECT_LT(encoded.x.cwiseAbs().maxCoeff(), 5);
+  EXPECT_THAT(schema.notes(), Contains(HasSubstr("2 of 100 rows lie exactly at a bound")));
+}
+
+TEST(Schema, ReportsWhatAModelWillFindHard) {
+  const Table tails =
+      TableMaker()
+          .numbers("a", transformed(normal_numbers(1000, 1),
+                                    [](double v) { return std::exp(4 * std::abs(v)); }))
+          .numbers("b", transformed(normal_numbers(1000, 2),
+                                    [](double v) { return std::abs(v) < 0.05 ? 500 * v : v; }))
+          .table();
+  EXPECT_THAT(Schema::fit(tails, {}).notes(), Contains(HasSubstr("Column \"b\" has heavy tails")));
+  TableMaker wide;
+  for (std::uint64_t i = 0; i < 12; ++i)
+    wide.numbers("a" + std::to_string(i), normal_numbers(10, i));
+  EXPECT_THAT(
+      Schema::fit(wide.table(), {}).notes(),
+      Contains("There are more columns (12) than rows (10): the density can only be rough."));
+  std::vector<double> index(20);
+  std::iota(index.begin(), index.end(), 0.0);
+  EXPECT_THAT(Schema::fit(TableMaker().numbers("id", index).table(), {}).notes(),
+              Contains(HasSubstr("Column \"id\" counts the rows")));
+}
+
+}  // namespace
+}  // namespace jeffreys
