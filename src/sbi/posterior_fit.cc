@@ -13,7 +13,8 @@
 namespace jeffreys {
 namespace {
 
-// So many pairs show what four transforms cannot follow (docs/sbi.md).
+// From so many pairs on six transforms fit better than four (docs/evidence.md, "How many
+// transforms").
 constexpr std::size_t kManyPairs = 5000;
 
 void require_column(const Table& table, const std::string& name, const char* what) {

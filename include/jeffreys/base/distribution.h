@@ -1,7 +1,8 @@
-// One-dimensional distributions in closed form: what a user says about a number before any data.
+// One-dimensional distributions in closed form: what is known about a number before any data.
 //
-// A value's normal score is Phi^-1(F(value)): standard normal if the value is drawn from the
-// distribution, so a model of scores starts near it and cannot leave its support.
+// A value's normal score is Phi^-1(F(value)). Scores of values drawn from the distribution are
+// standard normal, so that a model of scores starts near the distribution and cannot leave its
+// support.
 #pragma once
 
 #include <limits>

@@ -20,7 +20,7 @@ struct OptionRule {
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;  // `least` itself is too little
   bool below_most = false;   // `most` itself is too much
-  // Whether it changes what training does, so that a resumed run must have the same value.
+  // Whether the option changes what training does, so that a resumed run must have the same value.
   bool in_fingerprint = true;
 
   // The same for an option that only says when training ends or what is written down.
@@ -40,7 +40,7 @@ inline constexpr OptionRule kBelowOne{
 inline constexpr OptionRule kShare{"a number from 0 to 1", 0, 1};
 inline constexpr OptionRule kAtLeastOne{"at least 1", 1};
 inline constexpr OptionRule kAtLeastTwo{"at least 2", 2};
-// Of an enumeration or a flag: its type is the rule.
+// For an enumeration or a flag, whose type already says which values are possible.
 inline constexpr OptionRule kOneOfItsNames{};
 
 // The name of an enumerator in files and on command lines. Each enumeration that is an option has

@@ -48,9 +48,9 @@ struct ZetaEstimate {
 // From log weights f(y) - log p(y) of rows y drawn from p; at least one.
 [[nodiscard]] ZetaEstimate estimate_zeta(const VectorView<double>& log_weights);
 
-// The divergence of an energy model, whose log density is f - log zeta and from which nobody can
-// draw: its expectations are taken over rows of the main model with self-normalised importance
-// weights. Standard errors are those of the delta method and include zeta's.
+// The divergence of an energy model, whose log density is f - log zeta. It cannot be sampled
+// directly, so its expectations are taken over rows of the main model with self-normalised
+// importance weights. Standard errors are those of the delta method and include that of zeta.
 struct ProxyDivergence {
   Jeffreys divergence;
   ZetaEstimate zeta;

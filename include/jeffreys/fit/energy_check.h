@@ -1,5 +1,5 @@
-// What fresh samples say about an energy proxy: its normaliser, how far that can be trusted, and
-// whether it has mass that no sample of the main model sees.
+// What fresh samples say about an energy proxy: its normaliser zeta, how far the estimate of zeta
+// can be trusted, and whether the proxy has mass where the main model draws no samples.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace jeffreys {
 
-// By condition; one entry without conditions. zeta comes from samples of the main model and as many
-// with wider tails (jeffreys/model/defensive_samples.h).
+// One entry for each condition, or one in all without conditions. zeta is estimated from samples of
+// the main model and as many with wider tails (jeffreys/model/defensive_samples.h).
 struct EnergyNormalizer {
   Vector<double> log_zeta;
-  Vector<double> log_zeta_half;          // from half as many samples: few flatter a proxy
+  Vector<double> log_zeta_half;          // from half the samples; lower if they are too few
   Vector<double> effective_sample_size;  // of the main model's samples alone, as a share
-  Vector<double> pareto_k;               // of the weights of all; above 0.7: do not trust zeta
+  Vector<double> pareto_k;               // of all samples' weights; above 0.7: do not trust zeta
   Vector<double> unseen;                 // share of the mass that the main model's samples miss
 };
 
@@ -36,7 +36,7 @@ struct EnergyCheck {
   double log_zeta_highest = 0;
   double log_zeta_half = 0;  // mean, from half as many samples
   double effective_sample_size = 1;
-  double pareto_k = 0;  // nine of ten conditions have less
+  double pareto_k = 0;  // the value below which nine of ten conditions lie
   double unseen = 0;    // mean share of the mass that the main model's samples miss
 
   // Whether densities and samples of the proxy can be used.

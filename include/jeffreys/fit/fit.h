@@ -32,16 +32,16 @@ struct PreparedTable {
 // Fits the schema to the training rows and encodes all rows. Throws InputError for a table that no
 // model can be fitted to.
 [[nodiscard]] PreparedTable prepare(const Table& table, const FitOptions& options);
-// The same with a split of one's own of complete_rows(table, options.schema).
+// The same with the caller's own split of complete_rows(table, options.schema).
 [[nodiscard]] PreparedTable prepare(const Table& table, const FitOptions& options,
                                     const Split& split);
-// The same with a schema of one's own, and a split of all rows that it encodes.
+// The same with the caller's own schema, and a split of all rows that the schema encodes.
 [[nodiscard]] PreparedTable prepare(const Table& table, Schema schema, const Split& split);
 
 // How one model fits; in the user's units.
 struct ModelReport {
   MeanNll training;
-  MeanNll held_out;             // without rows where nothing was held out
+  MeanNll held_out;             // of no rows if nothing was held out
   PairedDifference over_gauss;  // gain over the Gaussian baseline on held-out (or training) rows
 };
 
@@ -52,12 +52,12 @@ struct FitReport {
   ModelReport gaussian;
   EnergyCheck energy;  // of an energy proxy, at held-out conditions where it has conditions
   From chosen = From::main;
-  // Of several fits that were made one (jeffreys/sbi/committee_fit.h); each row was held out by so
-  // many of them.
+  // If several fits were made into one (jeffreys/sbi/committee_fit.h): how many they were, and how
+  // many of them held each row out.
   int members = 1;
   int held_out_by = 0;
   double balance = kNotMeasured;   // mean over the last tenth of training
-  double residual = kNotMeasured;  // of the multiplier equation: its largest, averaged likewise
+  double residual = kNotMeasured;  // largest distance of a KL multiplier from rest, likewise
   std::string verdict;             // one sentence
   std::vector<std::string> warnings;
 };

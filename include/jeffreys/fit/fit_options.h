@@ -42,8 +42,8 @@ struct MixtureSettings {
 
 struct FitOptions {
   std::uint64_t seed = 0;
-  SchemaOptions schema = {};        // its seed is set from `seed`, as is that of training
-  double validation_fraction = -1;  // of the rows; negative: by their number; 0: none
+  SchemaOptions schema = {};        // its seed, and that of `train`, are set from `seed`
+  double validation_fraction = -1;  // share held out; negative: by the number of rows; 0: none
   ModelChoice main = {"flow"};
   ModelChoice proxy = {"flow"};
   FlowSettings flow = {};
@@ -53,13 +53,13 @@ struct FitOptions {
 };
 
 // The defaults for a table of this many training rows, features and context features, and for this
-// proxy: chosen by experiment, see docs/settings.md.
+// proxy: listed in docs/settings.md, chosen by the experiments of docs/evidence.md.
 [[nodiscard]] FitOptions default_fit_options(std::size_t rows, std::size_t features,
                                              std::size_t context_features,
                                              const ModelChoice& proxy = FitOptions().proxy);
 
-// Rows of a batch where small ones fit better: what a flow then remembers of single rows is less,
-// and it is ready sooner. 0: all of them.
+// How many rows a batch has where small batches fit better: a flow then learns less of single rows
+// by heart, and needs less time. 0: all rows.
 [[nodiscard]] Eigen::Index small_batch(std::size_t rows);
 
 // Named collections of settings, applied over the defaults. Throws std::invalid_argument for an

@@ -19,8 +19,8 @@ struct ModelChoiceInfo {
 [[nodiscard]] AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index features,
                                                 Eigen::Index context_features);
 
-// Its weights are drawn with another seed than the main model's: two equal flows would stay equal
-// for a while.
+// The proxy's weights are drawn with another seed than the main model's, because two equal flows
+// would stay nearly equal for a while.
 [[nodiscard]] AnyModel<float> make_proxy_model(const FitOptions& options, Eigen::Index features,
                                                Eigen::Index context_features);
 

@@ -55,8 +55,8 @@ class TabularDensity {
   // log zeta of an energy proxy without conditions; normalize() estimates it anew and remembers it.
   [[nodiscard]] double log_zeta() const { return log_zeta_; }
   void normalize(std::uint64_t seed);
-  // How far an energy proxy can be trusted, by fresh samples: in all, or at some of these
-  // conditions [rows, context features] where it has any. Nothing for other proxies.
+  // How far an energy proxy can be trusted, by fresh samples. A conditional one is checked at some
+  // of these conditions [rows, context features]. For other proxies nothing is checked.
   [[nodiscard]] EnergyCheck check_energy(const MatrixView<double>& conditions,
                                          std::uint64_t seed) const;
 
@@ -73,11 +73,12 @@ class TabularDensity {
                                     const MatrixView<double>& conditions = Matrix<double>(),
                                     std::optional<From> from = {}) const;
 
-  // How the density came about: a JSON text, kept with it; and the training's course.
+  // How the density was fitted, as a JSON text, and the course of its training. Both are in its
+  // file.
   std::string record;
   std::vector<StepRecord> history;
   std::vector<Evaluation> evaluations;
-  // Whatever else its owner keeps with it, by name: the prior of a posterior.
+  // Texts that the owner keeps in its file, by name; for example the prior of a posterior.
   std::map<std::string, std::string> attachments;
 
   void save(const std::filesystem::path& path) const;

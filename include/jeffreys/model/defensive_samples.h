@@ -1,6 +1,6 @@
-// Samples of a density with wider tails: half of them are the density's own, half come from noise
-// that is wider. An energy model may have mass where its main model has no samples; these find it,
-// and with them as proposals no importance weight is more than twice that of the plain samples.
+// Samples of a density with wider tails: half of them are the density's own, the other half come
+// from wider noise. An energy model may have mass where the main model draws no samples; the wider
+// half finds it. No importance weight is more than twice what it would be for plain samples.
 #pragma once
 
 #include "jeffreys/model/density.h"

@@ -4,10 +4,10 @@
 // weights. The proxy model q_psi need only be an UnnormalizedDensity, the main model p_theta is a
 // Density.
 //
-// Shapes: x [rows, features], context [rows, context_features], or fewer rows of context that
-// repeat (their number divides that of x, and row i of x has context i mod that number; one row is
-// for all), or [any, 0] for a model without context. A row with a NaN or an infinity has the value
-// NaN; the other rows are not touched by it.
+// Shapes: x [rows, features], context [rows, context_features]. The context may have fewer rows,
+// which then repeat: their number divides that of x, and row i of x has the context row i modulo
+// that number, so that a single row serves all. A model without context takes a context without
+// columns. A row with a NaN or an infinity has the value NaN; the other rows are not touched by it.
 #pragma once
 
 #include <functional>
@@ -76,11 +76,11 @@ class UnnormalizedDensity {
   [[nodiscard]] virtual const ParameterLayout& layout() const = 0;
   [[nodiscard]] virtual std::span<const T> parameters() const = 0;
 
-  // The one way to change parameters: the model takes over what `edit` leaves in the buffer.
+  // The only way to change parameters: the model takes over what `edit` leaves in the buffer.
   virtual void edit_parameters(const std::function<void(std::span<T>)>& edit) = 0;
 
-  // What belongs to the model's state but is no parameter (the vectors of spectral normalisation),
-  // and the step that it takes before each evaluation in training.
+  // Numbers that belong to the model and are no parameters (the vectors of spectral normalisation).
+  // advance_state() is the step that they take before each evaluation in training.
   [[nodiscard]] virtual const ParameterLayout& state_layout() const;
   [[nodiscard]] virtual std::span<const T> state() const { return {}; }
   virtual void set_state(std::span<const T> values);
@@ -122,7 +122,8 @@ class UnnormalizedDensity {
   std::shared_ptr<ThreadPool> pool_;
 };
 
-// What a model keeps of rows that it drew, for their scores: each has a kind of its own.
+// What a model keeps of rows that it drew, in order to compute their scores later. Each kind of
+// model has a tape of its own kind.
 class SampleTape {
  public:
   virtual ~SampleTape() = default;

@@ -45,7 +45,7 @@ class GaussianMixture final : public Density<T> {
  public:
   using Options = GaussianMixtureOptions;
 
-  // Equal weights, unit covariances, and with conditions no influence of theirs.
+  // Starts with equal weights and unit covariances, and without any influence of the conditions.
   explicit GaussianMixture(const GaussianMixtureOptions& options);
   // A mixture that is known: from expectation maximisation, for instance. Throws
   // std::invalid_argument for none, for weights or diagonals that are not positive, for shapes that
@@ -80,7 +80,7 @@ class GaussianMixture final : public Density<T> {
   void sample_from_noise(const MatrixView<T>& noise, const MatrixView<T>& context,
                          Samples<T>& samples, KeepTape keep = KeepTape::no) const override;
 
-  // Evaluates the samples again, at the parameters of now.
+  // Evaluates the samples again, with the present parameters.
   void add_sample_scores(const Samples<T>& samples, const VectorView<T>& weights,
                          std::span<T> gradient) const override;
 

@@ -15,7 +15,7 @@ template <typename T>
 struct ModelKind {
   std::string name;  // the field "model" of its architecture
   // A lower bound of the number of parameters, so that a damaged file is refused before memory is
-  // taken. Throws std::invalid_argument for an architecture that is none.
+  // taken. Throws std::invalid_argument for a text that is no architecture of this kind.
   std::function<double(const std::string& architecture)> least_parameters;
   // A model of this architecture; its parameters and state are read next.
   std::function<std::unique_ptr<UnnormalizedDensity<T>>(const std::string& architecture)> make;

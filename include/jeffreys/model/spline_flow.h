@@ -19,13 +19,13 @@ enum class FeatureOrder {
   random        // drawn for each transform from the seed
 };
 
-// Which inputs the networks look at before they have learned to. A network that starts without an
-// input finds what depends on it; one that starts with random weights must also unlearn those, and
-// with few rows it does not (docs/settings.md, "How a flow starts").
+// Which inputs the networks look at before training. A network that starts with zero weights on an
+// input learns what depends on it. One that starts with random weights must also unlearn what does
+// not, and from few rows it does not manage to (docs/evidence.md, "How a flow starts").
 enum class FlowStart {
   random,         // all weights as torch.nn.Linear draws them
-  unconditional,  // those of the conditions are 0: the same density whatever the condition
-  independent     // those of the features as well: each feature has a density of its own
+  unconditional,  // the weights of the conditions are 0: the same density for every condition
+  independent     // those of the features are 0 as well: each feature has a density of its own
 };
 
 struct SplineFlowOptions {
@@ -38,19 +38,20 @@ struct SplineFlowOptions {
   FlowStart start = FlowStart::random;
   // Whether a triangular affine transform comes before the splines: it takes correlations out.
   bool affine = false;
-  // The distribution that the transforms lead to: independent Student-t numbers with so many
-  // degrees of freedom, whose tails are heavy, or (0) standard normal ones.
+  // The base distribution, to which the transforms lead: independent Student-t numbers with so many
+  // degrees of freedom, whose tails are heavy, or standard normal numbers if this is 0.
   double student_t = 0;
   std::uint64_t seed = 0;  // of the initial weights, and of random orders
 
-  // Given orders instead, one for each transform: orders[t][feature] = position. Empty: by `order`.
+  // The order of the features in each transform: orders[t][feature] = position. Empty: as `order`
+  // says.
   std::vector<std::vector<std::int64_t>> orders = {};
 
   // Throws std::invalid_argument naming the field, expected and actual value.
   void validate() const;
 
-  // Of the architecture that model files hold: its name, its fields, and a lower bound of the
-  // parameters that a flow with them has.
+  // What model files need to know about the architecture: its name, its fields, and a lower bound
+  // of the number of parameters that a flow with these fields has.
   static constexpr const char* kModelName = "spline_flow";
   template <typename Options, typename Visit>
   static void visit_architecture(Options& o, Visit&& visit) {
@@ -107,8 +108,8 @@ class SplineFlow final : public Density<T> {
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
       ContextGradient wanted = ContextGradient::yes) const override;
 
-  // What the transforms make of x, [rows, features]: numbers of the base, so that with Student-t
-  // they are not the normal ones of sample_from_noise.
+  // What the transforms make of x, [rows, features]: numbers of the base distribution. With a
+  // Student-t base they are not the normal numbers that sample_from_noise takes.
   [[nodiscard]] Matrix<T> to_noise(const MatrixView<T>& x,
                                    const MatrixView<T>& context = Matrix<T>()) const;
 

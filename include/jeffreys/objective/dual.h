@@ -15,8 +15,8 @@ namespace jeffreys {
 // How the gradient of the reverse term with respect to the main model is estimated.
 enum class ReverseEstimator {
   score_function,  // the paper's: weight log p - f + log zeta
-  // Less the mean weight of the other samples of the same condition, or of all other samples where
-  // a condition has only one: the same expectation, less variance.
+  // The same minus the mean weight of the other samples of the same condition (of all other samples
+  // where a condition has only one). It has the same expectation and less variance.
   leave_one_out
 };
 
@@ -39,9 +39,9 @@ struct DualSettings {
   double reverse_scale = 1;
   double zeta_slack = 0.1;  // epsilon_zeta
   ZetaConstraint zeta_constraint = ZetaConstraint::log;
-  // An augmented term, rho of "rho / 2 times the square of how far log zeta is outside of its
-  // bounds" (linear from a distance of 1 on), for every condition by itself. 0: the multipliers
-  // alone hold zeta. Differs from the paper, which has no such term.
+  // Differs from the paper: rho of an additional term for each condition, rho / 2 times the square
+  // of how far its log zeta is outside of the bounds (linear from a distance of 1 on). 0: there is
+  // no such term, and the multipliers alone hold zeta.
   double zeta_pull = 0;
   ReverseEstimator reverse_estimator = ReverseEstimator::score_function;
 

@@ -28,17 +28,17 @@ struct ImportanceEstimate {
 [[nodiscard]] Vector<double> log_zeta_by_condition(std::span<const double> log_weights,
                                                    Eigen::Index conditions);
 
-// The same without most of the bias of few samples, which is downwards and flatters a proxy (the
-// jackknife: n log zeta - (n - 1) mean of log zeta without one of the samples). From one sample
-// there is nothing to correct.
+// The same without most of the bias of few samples, which lowers log zeta and so flatters a proxy.
+// It is the jackknife: n log zeta - (n - 1) times the mean of log zeta without one of the samples.
+// An estimate from one sample is not corrected.
 [[nodiscard]] Vector<double> jackknife_log_zeta(std::span<const double> log_weights,
                                                 Eigen::Index conditions);
 
-// How uneven the weights are inside the conditions; log_zeta is the mean over them. A condition's
-// mean weight comes from the same few samples, so that the plain effective sample size of n of them
-// could not fall below 1 / n, however far off the proxy is: here that share counts as 0 (the
-// products of two different weights, which know nothing of their mean, take the place of its
-// square). With one sample it is NaN, and so is Pareto k, which few samples do not tell.
+// How uneven the weights are inside the conditions; log_zeta is the mean over the conditions. The
+// plain effective sample size of n samples cannot fall below 1 / n, however far off the proxy is,
+// because the mean weight comes from the same few samples. Here that lowest value counts as 0: in
+// the place of the squared mean weight stands the mean product of two different weights. With one
+// sample the effective sample size is NaN. Pareto k is always NaN, since it needs many samples.
 [[nodiscard]] ImportanceEstimate importance_within_conditions(std::span<const double> log_weights,
                                                               Eigen::Index conditions);
 

@@ -37,8 +37,8 @@ inline constexpr double kMinMultiplier = 1e-3;
 // The level at which a multiplier rests: epsilon - delta^2 = lambda / 2 - 1 / (4 lambda^2).
 [[nodiscard]] double settled_level(double multiplier);
 
-// Its inverse: the multiplier at which a constraint of this level rests. Every level has exactly
-// one; it is positive.
+// The inverse of settled_level: the multiplier at which a constraint of this level rests. For every
+// level there is exactly one, and it is positive.
 [[nodiscard]] double settled_multiplier(double level);
 
 // w of the generalised Jeffreys divergence (eq:general_jeffreys): forward / (forward + reverse).

@@ -22,12 +22,12 @@ struct PosteriorPlot {
   std::string title = {};
 };
 
-// Every parameter against every other, below the diagonal, and each one alone, on it: the smallest
-// regions that hold 50 % and 90 % of the samples, by a density that is as smooth as predicts
-// held-out samples best. Above each diagonal panel the median and the central 90 % interval.
-// Choosing parameters is the caller's part: say in the title when there are more. Throws as draw()
-// does, and std::invalid_argument for parts that do not fit together or fewer than 20 samples that
-// are finite.
+// Draws every parameter against every other below the diagonal, and each one alone on it: the
+// smallest regions that hold 50 % and 90 % of the samples, by a density whose smoothness predicts
+// held-out samples best. Above each diagonal panel are the median and the central 90 % interval.
+// The caller chooses the parameters, and should say in the title when there are more. Throws as
+// draw() does, and std::invalid_argument for parts that do not fit together or fewer than 20
+// samples that are finite.
 void draw_posterior(const std::filesystem::path& path, const PosteriorPlot& plot);
 
 }  // namespace jeffreys::report

@@ -1,11 +1,12 @@
-// A posterior from few pairs: several fits that each leave out other pairs, corrected by what those
-// pairs say about them, and then one flow that learns what they say together.
+// A posterior from few pairs: several fits ("members") that each leave out other pairs, a
+// correction of their mixture by the pairs that they left out, and then one flow that learns the
+// corrected mixture.
 //
-// One fit to few pairs sees too much in them. Several see less, but nothing says how far to trust
-// their mixture; so each pair is left out by two of them, and the places of the left-out truths
-// among the densities of these two (src/sbi/rank_correction.h) tell what the mixture has too much
-// and too little of. The last flow is fitted to as many draws of the corrected mixture as it takes:
-// it is as fast as any other, and no larger.
+// One fit to few pairs sees too much in them. The mixture of several sees less, but nothing says
+// how far to trust it. So each pair is left out by two members, and the ranks of the true
+// parameters among the densities of these two (src/sbi/rank_correction.h) tell which densities the
+// mixture has too much of, and which too little. The last flow is fitted to many draws of the
+// corrected mixture. It is as fast as a flow fitted to the pairs, and as large.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,12 @@ namespace jeffreys {
 
 struct CommitteeOptions {
   int members = 10;  // 2 to 100
-  // Members that leave a pair out: one alone says nothing about mixtures, and many learn little. 0:
-  // two, or one of fewer than five members.
+  // How many members leave each pair out. From one alone nothing can be learned about mixtures;
+  // with many, each member is fitted to few pairs. 0: two, or one if there are fewer than five
+  // members.
   int left_out_by = 0;
-  Eigen::Index observations = 3000;  // outcomes for which the mixture is asked
-  Eigen::Index draws = 20;           // of it that the posterior learns from, for each of them
+  Eigen::Index observations = 3000;  // outcomes at which the mixture is drawn from
+  Eigen::Index draws = 20;           // that the last flow learns from, for each of these outcomes
 
   // Throws std::invalid_argument naming the field, expected and actual value.
   void validate() const;
@@ -44,18 +46,18 @@ struct CommitteeReport {
 
 struct CommitteeFit {
   PreparedTable table;  // all pairs, as the posterior sees them: as training and as held-out rows
-  // Its held-out NLLs are those of the members that left the pairs out. Interrupted: that of the
-  // fit that was under way, to be resumed; diverged: that of the member that did.
+  // The last flow; its held-out NLLs are those of the members that left the pairs out. If the run
+  // was interrupted: the fit that was under way, to be resumed. If a member diverged: that member.
   Fit fit;
   std::size_t trained_on = 0;  // rows of `fit`: draws of the mixture
   CommitteeReport report;
 };
 
-// How it goes about it.
+// How the fits are run.
 struct CommitteeRun {
   std::size_t threads = 1;  // no result depends on it
-  // Members that are done are kept there until all is; empty: nothing is kept. resume: go on from
-  // them, and from the checkpoint of the fit under way.
+  // Finished members are kept in this folder until the last fit is done; empty: nothing is kept.
+  // resume: go on from them, and from the checkpoint of the fit that was under way.
   std::filesystem::path folder = {};
   bool resume = false;
   // Watches one of the fits; label: "fit 3 of 11". May be empty, or give nothing.
@@ -64,15 +66,14 @@ struct CommitteeRun {
       observe = {};
   // Asked between the fits.
   std::function<bool()> should_stop = {};
-  // Called before what takes a while without a fit: judging the members, and drawing from them.
+  // Called when all members are fitted, before they are judged and drawn from, which takes a while.
   std::function<void()> members_done = {};
 };
 
-// options_for: those of a fit to so many training rows, all with the same seed and the schema of
-// pair_schema(); only likelihood methods, and no rejection. A time limit is for the training of
-// all fits together.
-// Throws InputError for a table that no posterior can be fitted to, and for members in the folder
-// that are of other pairs or settings.
+// options_for gives the options of a fit to so many training rows, always with the same seed and
+// the schema of pair_schema(). Only likelihood methods are possible, and no rejection. A time limit
+// is for the training of all fits together. Throws InputError for a table that no posterior can be
+// fitted to, and for members in the folder that are of other pairs or settings.
 [[nodiscard]] CommitteeFit fit_committee(
     const Table& pairs, const std::optional<Prior>& prior,
     const std::function<FitOptions(std::size_t rows)>& options_for,

@@ -99,8 +99,8 @@ class Posterior {
   void save(const std::filesystem::path& path) const;
   static Posterior load(const std::filesystem::path& path);
 
-  // Remembers the spread of the training pairs' outcomes [rows, context features], encoded: what
-  // distances() compares with. Nothing is kept for more than 100 of them but their ranges.
+  // Remembers the spread of the training pairs' encoded outcomes [rows, context features], with
+  // which distances() compares. If there are more than 100 context features, only ranges are kept.
   void set_training_outcomes(const MatrixView<double>& context);
 
  private:

@@ -16,16 +16,17 @@ struct PairColumns {
   std::vector<std::string> outcomes;
 };
 
-// How the columns of `table` are read: parameters are features, by the prior where there is one and
-// the support is a transform; outcomes are conditions. Throws std::invalid_argument for a column
-// that is both or given twice, no parameter or no outcome, and a prior of other parameters;
-// InputError for a column that the table lacks.
+// How the columns of `table` are read: parameters are features, outcomes are conditions. With a
+// prior and Support::transform the features have the prior's distributions. Throws
+// std::invalid_argument for a column that is both or given twice, for no parameter or no outcome,
+// and for a prior of other parameters; InputError for a column that the table lacks.
 [[nodiscard]] SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
                                         const std::optional<Prior>& prior,
                                         Support support = Support::transform);
 
-// The defaults for so many training pairs: chosen by experiment, see docs/sbi.md. Maximum
-// likelihood, unless the proxy is an energy model; the dual method has to be asked for.
+// The defaults for this many training pairs, parameters and outcomes, and for this proxy: chosen by
+// experiment, see docs/evidence.md. The method is maximum likelihood, unless the proxy is an energy
+// model; the dual method has to be asked for.
 [[nodiscard]] FitOptions default_posterior_options(std::size_t rows, std::size_t parameters,
                                                    std::size_t outcomes,
                                                    const ModelChoice& proxy = FitOptions().proxy);

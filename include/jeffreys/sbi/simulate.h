@@ -78,9 +78,10 @@ class SimulateObserver {
 // Simulates rows 0 to rows - 1 of the seed. The same table comes out, bit for bit, for any number
 // of processes and after a resume, if simulator and draw keep their promises.
 //
-// Every call is appended to the journal as soon as it is done: whatever ends this process costs the
-// calls under way. Rows in the journal are not simulated again, failed ones only if asked for. A
-// larger number of rows continues the journal of a smaller one.
+// Every call is appended to the journal as soon as it is done, so that whatever ends this process
+// loses only the calls under way. Rows in the journal are not simulated again; those that failed
+// are, if options.retry_failed says so. A larger number of rows continues the journal of a smaller
+// one.
 //
 // Throws InputError for a journal of other names, seed, identity or rows_per_call, a damaged one,
 // one in use, and a disk that is full; when more than half of at least 200 rows failed, or all of

@@ -1,5 +1,5 @@
-// Simulators turn parameters into outcomes. Whatever happens to one row, its neighbours keep
-// theirs.
+// Simulators turn parameters into outcomes. A row that fails does not affect the outcomes of the
+// other rows.
 #pragma once
 
 #include <Eigen/Core>
@@ -52,12 +52,12 @@ class Simulator {
   // first_row + 1, ... of a larger whole: a simulator draws the noise of a row from the seed and
   // the row's number alone if it can, and then any split into batches gives the same outcomes.
   //
-  // First all rows are one call. Rows that it failed to deliver are tried again once, each in a
-  // call of its own; when the first 20 of these fail one and all (or 3, where the time was over),
-  // the others are not tried. Rows that are not finite, and garbage in a call with one line for
-  // each row, are not tried again. Several threads may call at the same time. Throws InputError
-  // where no row can succeed: the command does not exist. Throws std::invalid_argument for
-  // parameters that are not finite.
+  // First all rows are simulated in one call. Rows that it failed to deliver are tried once more,
+  // each in a call of its own. If the first 20 of these all fail (or the first 3, if they run out
+  // of time), the others are not tried. Rows whose outcomes are not finite, and garbage in a call
+  // with one line for each row, are not tried again. Several threads may call at the same time.
+  // Throws InputError where no row can succeed, for example because the command does not exist.
+  // Throws std::invalid_argument for parameters that are not finite.
   SimulatedBatch simulate(const MatrixView<double>& parameters, std::uint64_t seed,
                           std::uint64_t first_row = 0, std::stop_token stop = {}) const;
 

@@ -4,13 +4,14 @@
 //   noise         categories: code + U(0, 1). Ties and integers: value + U(-noise / 2, noise / 2).
 //   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it.
 //   standardise   (t - mean) / scale.
-// A feature with a distribution, a prior, takes neither noise nor bounds. It is standardised as it
-// is, and numbers beyond an end of the support are folded back inside (src/table/fold.h), so that no
-// sample leaves it; other_sources() has what a density must then sum. Only log_normal values become
-// normal scores, which have no ends.
-// With regress_on_conditions a numeric feature without bounds counts, in each row, from its linear
-// regression on the conditions: a posterior that follows its outcomes becomes one that stays where
-// it is. Scores count from that of the guess, in units of their slope there.
+// A feature with a distribution (a prior) gets neither noise nor bounds. It is standardised as it
+// is, and numbers beyond an end of the support are folded back inside (fold.h), so that no sample
+// leaves it; other_sources() gives the places over which a density must then be summed. Only
+// log_normal values become normal scores, which have no ends.
+// With regress_on_conditions each numeric feature without bounds is replaced by its distance from
+// its linear regression on the conditions (the "guess"): a posterior that moves with its outcomes
+// then stays in place. Normal scores count from the score of the guess, in units of their slope
+// there.
 // Numeric conditions are standardised only, categorical ones become one column for each label.
 #pragma once
 
@@ -73,8 +74,8 @@ struct ColumnInfo {
   Bounds bounds;
   double nudge = 0;  // how far a value exactly at a bound is moved inside
   std::optional<Distribution> distribution = std::nullopt;
-  // The guess from a row's context: one coefficient for each of its features, then the intercept.
-  // Empty when there is none. In the user's units, as is its deviation from the values.
+  // The regression on a row's context: one coefficient for each context feature, then the
+  // intercept. Empty when there is none. In the user's units, as is the deviation of its residuals.
   std::vector<double> regression = {};
   double regression_deviation = 0;
   double mean = 0;  // after noise, bounds or coordinates, and regression
@@ -151,8 +152,8 @@ class Schema {
   };
   // Whether there can be any.
   bool folds() const;
-  // All within 10 standardised units, beyond which a flow has no mass, that differ from x in at
-  // most 3 features. `context` as for decode.
+  // All that differ from x in at most 6 features and lie, in these features together, within 6
+  // standardised units of 0, beyond which a flow has next to no mass. `context` as for decode.
   Sources other_sources(const MatrixView<double>& x, const MatrixView<double>& context) const;
 
   // [1, context_features] from name -> value; every condition column must be given, nothing else.

@@ -19,11 +19,12 @@ struct TableOptions {
   // are different, not missing, and none of them comes again in its column. Only the first records
   // are looked at. Columns without a name are called x1, x2, ... by their place.
   Header header = Header::automatic;
-  // ',', ';' or tab; '\0' finds out.
+  // ',', ';' or tab; '\0': found out from the file.
   char delimiter = '\0';
   // Which array of an .npz file; "" takes the only one with two dimensions.
   std::string array = {};
-  // Read as text even if every cell is a number. Names that the file lacks are no mistake.
+  // Columns that are read as text even if every cell is a number. Names that the file does not have
+  // are ignored.
   std::vector<std::string> text_columns = {};
 
   // Throws std::invalid_argument for another delimiter.

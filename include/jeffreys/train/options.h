@@ -26,7 +26,7 @@ enum class Method {
 enum class MultiplierOptimizer {
   adamw,  // "optimizer step": the reading of the paper's Algorithm 3
   sgd,    // plain ascent: its Algorithm 1
-  exact,  // the three KL multipliers jump to where their constraint rests; zeta's follow AdamW
+  exact,  // the KL multipliers jump to where their constraints are at rest; zeta's follow AdamW
 };
 
 struct LearningRate {
@@ -54,12 +54,13 @@ struct OptimizerOptions {
 // Which samples of the main model zeta comes from. The gradient of log zeta is carried by the
 // samples of the reverse KL in all of them.
 enum class ZetaEstimator {
-  // Those of the reverse KL themselves: weights of mean 1, and the proxy is evaluated once.
+  // The samples of the reverse KL themselves: the importance weights then have the mean 1, and the
+  // proxy is evaluated once.
   shared,
-  // Those of the reverse KL and M more: weights whose expected mean is 1.
+  // Those of the reverse KL and M more: the expected mean of the weights is 1.
   pooled,
-  // M of their own, as the paper writes it. The mean of 1 / zeta is too large, the more the fewer
-  // they are, and by as much the gradient lowers f everywhere.
+  // M separate samples, as the paper writes it. In the mean 1 / zeta is then too large, the more so
+  // the smaller M is, and the gradient lowers f everywhere by as much.
   separate
 };
 
@@ -68,16 +69,16 @@ struct ZetaOptions {
   Eigen::Index samples = 1000;  // M; a shared estimate has as many as the batch has rows
   // M of each condition. Shared: the samples of the reverse KL for each row of the batch.
   Eigen::Index samples_per_condition = 5;
-  std::int64_t refresh = 1;  // log zeta is kept for so many iterations; separate samples only
+  std::int64_t refresh = 1;  // iterations for which log zeta is kept; with separate samples only
 };
 
 struct ValidationOptions {
   std::int64_t every = 25;    // iterations
   std::int64_t patience = 0;  // stop after so many iterations without improvement; 0: never
-  // Stop earlier: after so many times the iterations that the best state took, but not before
-  // 1,000 without improvement; 0: no.
+  // Stop earlier: when the iterations without improvement are this many times those that the best
+  // state took, and at least 1,000; 0: no.
   double relative_patience = 0;
-  // For the NLL of an energy proxy: samples of the main model, and for each condition.
+  // Samples of the main model for the NLL of an energy proxy: in all, or for each condition.
   Eigen::Index zeta_samples = 2000;
   Eigen::Index zeta_samples_per_condition = 64;
 
@@ -87,7 +88,7 @@ struct ValidationOptions {
 
 struct CheckpointOptions {
   std::filesystem::path path = {};  // empty: none
-  double seconds = 5;               // between two; longer where writing one is slow
+  double seconds = 5;               // between two checkpoints; longer if writing one is slow
 };
 
 struct TrainOptions {

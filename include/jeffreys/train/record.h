@@ -25,7 +25,7 @@ struct StepRecord {
   std::int64_t iteration = 0;                                   // from 1
   Terms divergences{kNotMeasured, kNotMeasured, kNotMeasured};  // NLL, KL(main || proxy), NLL proxy
   Terms levels{kNotMeasured, kNotMeasured, kNotMeasured};       // as the constraints see them
-  double log_zeta = 0;                    // what the constraints see: zeta_level()
+  double log_zeta = 0;                    // as the constraints see it: zeta_level()
   double log_zeta_lowest = kNotMeasured;  // over the conditions of the batch
   double log_zeta_highest = kNotMeasured;
   double effective_sample_size = 1;  // of the importance weights, as a share

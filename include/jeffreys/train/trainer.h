@@ -87,9 +87,10 @@ class Trainer {
   // Calls f while the models hold their averaged weights; not at all without averaging.
   void with_averaged(const std::function<void()>& f);
 
-  // Iterates until a reason to stop; then, unless interrupted, the models take the state that
-  // validation chose (main and a flow proxy each its own; an energy proxy that of main's
-  // iteration). Diverged: the chosen state, or without validation the last one known to be good.
+  // Iterates until there is a reason to stop. Then, unless interrupted, the models take the state
+  // that validation chose: the main model and a flow proxy each its own best one, an energy proxy
+  // that of the main model's best iteration. After divergence without validation they take the last
+  // state that is known to be good.
   TrainResult run(TrainObserver* observer = nullptr);
 
   // The whole state in a file, replaced atomically. resume() continues bit for bit; it throws

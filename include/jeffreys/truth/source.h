@@ -53,7 +53,7 @@ class Source {
   // "rings" below 1e-4. The spiral takes seconds; every call computes it anew.
   double entropy() const;
 
-  // All mass but 1e-9 lies inside.
+  // The range that holds all of the mass but 1e-9.
   virtual PlaneRange range() const = 0;
 
   virtual Modes modes() const { return {}; }
