@@ -124,6 +124,18 @@ void draw_plane(const TabularDensity<float>& density, const Table* table,
   report::draw(path, {row});
 }
 
+namespace {
+
+// The multipliers of the constraint of that name, at the end of the list if it is new.
+report::TrainingCurves::Series& series_of(report::TrainingCurves& curves, const std::string& name) {
+  for (auto& [known, series] : curves.multipliers) {
+    if (known == name) return series;
+  }
+  return curves.multipliers.emplace_back(name, report::TrainingCurves::Series()).second;
+}
+
+}  // namespace
+
 void draw_training_of(const TabularDensity<float>& density, const std::filesystem::path& path) {
   if (density.history.empty()) {
     throw InputError(path.string(), "this model file holds no training: it was not made by fit");
@@ -141,13 +153,11 @@ void draw_training_of(const TabularDensity<float>& density, const std::filesyste
     add(curves.main_train, r.iteration, r.divergences.forward);
     if (!dual) continue;
     add(curves.proxy_train, r.iteration, r.divergences.proxy);
-    add(curves.multipliers.forward, r.iteration, r.multipliers.forward);
-    add(curves.multipliers.reverse, r.iteration, r.multipliers.reverse);
-    add(curves.multipliers.proxy, r.iteration, r.multipliers.proxy);
+    for (const ConstraintRecord& of : r.constraints) {
+      add(series_of(curves, of.name), r.iteration, of.multiplier);
+    }
     add(curves.balance, r.iteration, r.balance);
     if (!energy) continue;
-    add(curves.multipliers.zeta_lower, r.iteration, r.multipliers.zeta_lower);
-    add(curves.multipliers.zeta_upper, r.iteration, r.multipliers.zeta_upper);
     add(curves.log_zeta, r.iteration, r.log_zeta);
     add(curves.effective_sample_size, r.iteration, r.effective_sample_size);
   }

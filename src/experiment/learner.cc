@@ -47,11 +47,9 @@ class TrainerLearner final : public Learner {
     numbers["log_zeta_lowest"] = record_.log_zeta_lowest;
     numbers["log_zeta_highest"] = record_.log_zeta_highest;
     numbers["effective_sample_size"] = record_.effective_sample_size;
-    numbers["multiplier.forward"] = record_.multipliers.forward;
-    numbers["multiplier.reverse"] = record_.multipliers.reverse;
-    numbers["multiplier.proxy"] = record_.multipliers.proxy;
-    numbers["multiplier.zeta_lower"] = record_.multipliers.zeta_lower;
-    numbers["multiplier.zeta_upper"] = record_.multipliers.zeta_upper;
+    for (const ConstraintRecord& of : record_.constraints) {
+      numbers["multiplier." + of.name] = of.multiplier;
+    }
     numbers["balance"] = record_.balance;
     return numbers;
   }

@@ -56,22 +56,24 @@ ModelReport describe(const RowLogProbs& rows, const RowLogProbs& gaussian) {
 void summarize_multipliers(const std::vector<StepRecord>& history, FitReport& report) {
   const std::size_t tail = std::max<std::size_t>(history.size() / 10, 1);
   double balance_sum = 0;
-  Terms residual;
+  std::map<std::string, double> residual;
   double count = 0;
   for (std::size_t i = history.size() - std::min(tail, history.size()); i < history.size(); ++i) {
     const StepRecord& record = history[i];
     if (record.skipped) continue;
     balance_sum += record.balance;
-    residual.forward += record.residual.forward;
-    residual.reverse += record.residual.reverse;
-    residual.proxy += record.residual.proxy;
+    // A fixed bound need not be reached, and its multiplier then rests at 0.
+    for (const ConstraintRecord& of : record.constraints) {
+      if (of.delta > 0) residual[of.name] += of.residual;
+    }
     ++count;
   }
   if (count == 0) return;
   report.balance = balance_sum / count;
-  report.residual =
-      std::max({std::abs(residual.forward), std::abs(residual.reverse), std::abs(residual.proxy)}) /
-      count;
+  if (residual.empty()) return;
+  double largest = 0;
+  for (const auto& [name, sum] : residual) largest = std::max(largest, std::abs(sum));
+  report.residual = largest / count;
 }
 
 void warn_about_training(const TrainResult& training, FitReport& report) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -45,6 +46,8 @@ std::string write(const V& value) {
     return "?";
   } else if constexpr (std::is_same_v<V, ModelChoice>) {
     return value.name;
+  } else if constexpr (std::is_same_v<V, std::optional<double>>) {
+    return value ? fmt::format("{}", *value) : "none";
   } else if constexpr (std::is_same_v<V, std::vector<Eigen::Index>>) {
     return fmt::format("{}", fmt::join(value, ","));
   } else {
@@ -78,6 +81,9 @@ void read(const std::string& text, V& value) {
     refuse(fmt::format("{}", fmt::join(known, " or ")), text);
   } else if constexpr (std::is_same_v<V, ModelChoice>) {
     value = {find_model_choice({text}).name};
+  } else if constexpr (std::is_same_v<V, std::optional<double>>) {
+    value.reset();
+    if (text != "none") read(text, value.emplace());
   } else if constexpr (std::is_same_v<V, std::vector<Eigen::Index>>) {
     value.clear();
     std::string_view rest = text;

@@ -16,6 +16,7 @@ constexpr const char* kRecord = "record";
 constexpr const char* kChosen = "chosen";
 constexpr const char* kLogZeta = "log_zeta";
 constexpr const char* kHistory = "history";
+constexpr const char* kHistoryColumns = "history.columns";
 constexpr const char* kEvaluations = "evaluations";
 constexpr std::string_view kAttachment = "attachment.";
 
@@ -60,7 +61,9 @@ void TabularDensity<T>::save(const std::filesystem::path& path) const {
   for (const auto& [name, text] : attachments) {
     archive.metadata[std::string(kAttachment) + name] = text;
   }
-  archive.arrays[kHistory] = to_array(history);
+  HistoryArray steps = to_array(history);
+  archive.arrays[kHistory] = std::move(steps.numbers);
+  archive.metadata[kHistoryColumns] = steps.columns;
   archive.arrays[kEvaluations] = to_array(evaluations);
   save_archive(archive, path);
 }
@@ -101,7 +104,10 @@ TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path& path) {
     if (const std::string text = entry(kLogZeta); !text.empty()) {
       density.log_zeta_ = read_finite(text);
     }
-    density.history = read_records<StepRecord>(archive.arrays, kHistory, file, to_step_records);
+    density.history =
+        read_records<StepRecord>(archive.arrays, kHistory, file, [&](const storage::Array& array) {
+          return to_step_records(array, entry(kHistoryColumns));
+        });
     density.evaluations =
         read_records<Evaluation>(archive.arrays, kEvaluations, file, to_evaluations);
     return density;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "jeffreys/objective/constraint.h"
 #include "jeffreys/objective/dual_options.h"
 
 namespace jeffreys {
@@ -54,12 +55,6 @@ Terms divergences(const BatchValues& v) {
           .proxy = -v.proxy_data.mean() + log_zeta};
 }
 
-Terms constraint_levels(const Terms& d, const DualSettings& s) {
-  return {.forward = s.level_scale * (d.forward - s.level_offset),
-          .reverse = s.reverse_scale * d.reverse,
-          .proxy = s.level_scale * (d.proxy - s.level_offset)};
-}
-
 double zeta_level(const VectorView<double>& log_zeta, const DualSettings& s) {
   if (s.zeta_constraint == ZetaConstraint::log) return log_zeta.mean();
   const double top = log_zeta.maxCoeff<Eigen::PropagateNaN>();
@@ -67,69 +62,34 @@ double zeta_level(const VectorView<double>& log_zeta, const DualSettings& s) {
   return top + std::log((log_zeta.array() - top).exp().mean());
 }
 
-double lagrangian(const Terms& levels, const VectorView<double>& log_zeta, const Slack& slack,
-                  const Multipliers& m, const DualSettings& s) {
-  const auto term = [](double level, double epsilon, double delta, double multiplier) {
-    return epsilon * epsilon - delta + multiplier * (level - epsilon + delta * delta);
-  };
-  const Multipliers zeta = multiplier_gradient(levels, zeta_level(log_zeta, s), m, s);
-  const double pull = log_zeta.unaryExpr([&](double z) { return pull_cost(z, s); }).mean();
-  return term(levels.forward, slack.epsilon.forward, slack.delta.forward, m.forward) +
-         term(levels.reverse, slack.epsilon.reverse, slack.delta.reverse, m.reverse) +
-         term(levels.proxy, slack.epsilon.proxy, slack.delta.proxy, m.proxy) +
-         m.zeta_lower * zeta.zeta_lower + m.zeta_upper * zeta.zeta_upper + pull;
+double zeta_pull_cost(const VectorView<double>& log_zeta, const DualSettings& s) {
+  return log_zeta.unaryExpr([&](double z) { return pull_cost(z, s); }).mean();
 }
 
-Multipliers multiplier_gradient(const Terms& levels, double level, const Multipliers& m,
-                                const DualSettings& s) {
-  const Terms residual = multiplier_residual(levels, m);
-  const bool raw = s.zeta_constraint == ZetaConstraint::raw;
-  return {
-      .forward = residual.forward,
-      .reverse = residual.reverse,
-      .proxy = residual.proxy,
-      .zeta_lower = raw ? 1 - std::exp(level) : -level,
-      .zeta_upper = raw ? std::exp(level) - 1 - s.zeta_slack : level - std::log1p(s.zeta_slack)};
-}
-
-double main_data_weight(const Multipliers& m, const DualSettings& s, Eigen::Index rows) {
-  return -m.forward * s.level_scale / static_cast<double>(rows);
-}
-
-double proxy_data_weight(const Multipliers& m, const DualSettings& s, Eigen::Index rows) {
-  return -m.proxy * s.level_scale / static_cast<double>(rows);
-}
-
-Vector<double> main_sample_weights(const BatchValues& v, const Multipliers& m,
+Vector<double> main_sample_weights(const BatchValues& v, const ScoreWeights& weights,
                                    const DualSettings& s) {
   const Eigen::Index samples = v.main_samples.size();
   const Eigen::Index conditions = v.log_zeta.size();
   Vector<double> log_ratio =
       v.main_samples - v.proxy_samples + v.log_zeta.replicate(samples / conditions, 1);
   if (s.reverse_estimator == ReverseEstimator::leave_one_out) leave_one_out(log_ratio, conditions);
-  return log_ratio * (m.reverse * s.reverse_scale / static_cast<double>(samples));
+  return log_ratio * (weights.main_log_ratio / static_cast<double>(samples));
 }
 
-double proxy_sample_weight(double log_p, double f, double log_zeta, const Multipliers& m,
+Vector<double> statistic_sample_weights(Vector<double> values) {
+  leave_one_out(values, 1);
+  return values / static_cast<double>(values.size());
+}
+
+double proxy_sample_weight(double log_p, double f, double log_zeta, const ScoreWeights& weights,
                            const DualSettings& s, Eigen::Index samples) {
-  const double reverse = m.reverse * s.reverse_scale;
   const double log_weight = f - log_p;
-  const double difference = m.zeta_upper - m.zeta_lower;
-  double force = reverse + m.proxy * s.level_scale + pull_force(log_zeta, s);
-  double raw = 0;
-  if (s.zeta_constraint == ZetaConstraint::log) {
-    force += difference;
-  } else if (difference != 0) {
-    raw = difference * std::exp(log_weight);
-  }
+  double force = weights.proxy_normalized + pull_force(log_zeta, s);
+  force += weights.zeta_in_log;
+  const double raw = weights.zeta_raw != 0 ? weights.zeta_raw * std::exp(log_weight) : 0;
   // In log space: zeta and the weight alone may overflow where their ratio does not.
-  const double all = force * std::exp(log_weight - log_zeta) + raw - reverse;
+  const double all = force * std::exp(log_weight - log_zeta) + raw + weights.proxy_samples;
   return std::clamp(all, -kLargestWeight, kLargestWeight) / static_cast<double>(samples);
-}
-
-double normalized_proxy_sample_weight(const Multipliers& m, const DualSettings& s,
-                                      Eigen::Index samples) {
-  return -m.reverse * s.reverse_scale / static_cast<double>(samples);
 }
 
 }  // namespace jeffreys

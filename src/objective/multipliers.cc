@@ -10,9 +10,12 @@ double delta(double multiplier) { return 1.0 / (2.0 * std::max(multiplier, kMinM
 
 }  // namespace
 
-Slack closed_form_slack(const Multipliers& m) {
-  return {.epsilon = {m.forward / 2, m.reverse / 2, m.proxy / 2},
-          .delta = {delta(m.forward), delta(m.reverse), delta(m.proxy)}};
+Slack closed_form_slack(double multiplier) {
+  return {.epsilon = multiplier / 2, .delta = delta(multiplier)};
+}
+
+double adaptive_term(double level, double multiplier, const Slack& s) {
+  return s.epsilon * s.epsilon - s.delta + multiplier * (level - s.epsilon + s.delta * s.delta);
 }
 
 double settled_level(double multiplier) {
@@ -38,14 +41,9 @@ double settled_multiplier(double level) {
   return x;
 }
 
-double balance(const Multipliers& m) {
-  const double sum = m.forward + m.reverse;
-  return sum > 0 ? m.forward / sum : 0.5;
-}
-
-Terms multiplier_residual(const Terms& levels, const Multipliers& m) {
-  return {levels.forward - settled_level(m.forward), levels.reverse - settled_level(m.reverse),
-          levels.proxy - settled_level(m.proxy)};
+double balance(double forward, double reverse) {
+  const double sum = forward + reverse;
+  return sum > 0 ? forward / sum : 0.5;
 }
 
 }  // namespace jeffreys

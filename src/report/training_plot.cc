@@ -15,7 +15,7 @@ namespace {
 using Series = TrainingCurves::Series;
 
 // Colours of lines by their meaning, the same in all panels.
-enum Color { main_color = 0, proxy_color = 1, third_color = 2, lower_color = 3, upper_color = 4 };
+enum Color { main_color = 0, proxy_color = 1 };
 
 void add(Curves& curves, const Series& series, const std::string& name, int color,
          bool dashed = false) {
@@ -69,13 +69,13 @@ Curves likelihood(const TrainingCurves& run) {
   return curves;
 }
 
-Curves multipliers(const TrainingCurves::Multipliers& of) {
+Curves multipliers(const TrainingCurves& run) {
   Curves curves{.title = "multipliers", .x_label = "step"};
-  add(curves, of.forward, "forward", main_color);
-  add(curves, of.reverse, "reverse", proxy_color);
-  add(curves, of.proxy, "proxy", third_color);
-  add(curves, of.zeta_lower, "zeta, lower", lower_color);
-  add(curves, of.zeta_upper, "zeta, upper", upper_color);
+  for (std::size_t i = 0; i < run.multipliers.size(); ++i) {
+    std::string name = run.multipliers[i].first;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    add(curves, run.multipliers[i].second, name, static_cast<int>(i));
+  }
   return curves;
 }
 
@@ -96,7 +96,7 @@ Curves single(const std::string& title, const Series& series, bool fraction) {
 void draw_training(const std::filesystem::path& path, const TrainingCurves& run) {
   std::vector<std::vector<Panel>> grid;
   for (Curves& curves : std::vector<Curves>{
-           likelihood(run), multipliers(run.multipliers), single("log zeta", run.log_zeta, false),
+           likelihood(run), multipliers(run), single("log zeta", run.log_zeta, false),
            single("effective sample size", run.effective_sample_size, true),
            single("balance: forward / (forward + reverse)", run.balance, true)}) {
     if (curves.lines.empty()) continue;

@@ -20,10 +20,11 @@ using Json = nlohmann::json;
 using storage::Array;
 using storage::TensorFile;
 
-constexpr const char* kVersion = "3";
+constexpr const char* kVersion = "4";
 constexpr const char* kVersionKey = "jeffreys.checkpoint_version";
 constexpr const char* kFingerprintKey = "fingerprint";
 constexpr const char* kCountersKey = "counters";
+constexpr const char* kHistoryColumnsKey = "history.columns";
 
 template <typename T>
 std::string layout_text(const UnnormalizedDensity<T>& model) {
@@ -44,6 +45,8 @@ std::string exact_text(const Value& value) {
       if (entry.value == value) return std::string(entry.name);
     }
     return "?";
+  } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
+    return value ? exact(*value) : "none";
   } else if constexpr (std::is_floating_point_v<Value>) {
     return exact(value);
   } else {
@@ -128,6 +131,11 @@ std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
                       [&](const char* key, const auto& value, const OptionRule& rule, const char*) {
                         if (rule.in_fingerprint) all[key] = exact_text(value);
                       });
+  // Their functions cannot be compared.
+  for (const Constraint& more : o.requirements) {
+    all["requirement " + more.name] =
+        fmt::format("{} {}", exact(more.bound), exact(more.multiplier));
+  }
   // A longer run is the same run, unless its rate depends on the length.
   if (o.schedule.kind != Schedule::constant) {
     all["iterations"] = fmt::format("{}", o.iterations);
@@ -148,7 +156,7 @@ void TrainingRun<T>::save(const std::filesystem::path& path) const {
                       {"seconds", exact(result_.seconds)},
                       {"main_steps", main_update_.state().steps},
                       {"proxy_steps", proxy_update_ ? proxy_update_->state().steps : 0},
-                      {"multiplier_steps", ascent_.steps()},
+                      {"multiplier_steps", ascent_.state().steps},
                       {"best_main", to_json(selection_.main())},
                       {"best_proxy", to_json(selection_.proxy())}};
   file.metadata[kCountersKey] = counters.dump();
@@ -159,9 +167,8 @@ void TrainingRun<T>::save(const std::filesystem::path& path) const {
     file.tensors["log_zeta"] =
         to_array(std::vector<double>(log_zeta.data(), log_zeta.data() + log_zeta.size()));
   }
-  const MultiplierAscent::State multipliers = ascent_.state();
-  file.tensors["multipliers"] =
-      to_array(std::vector<double>(multipliers.begin(), multipliers.end()));
+  file.tensors["multipliers"] = to_array(ascent_.state().multipliers);
+  file.tensors["multipliers.second_moment"] = to_array(ascent_.state().second_moments);
   Selection<T>::visit_buffers(selection_, [&](const char* name, const std::vector<T>& values) {
     file.tensors[name] = to_array(values);
   });
@@ -169,7 +176,9 @@ void TrainingRun<T>::save(const std::filesystem::path& path) const {
   file.tensors["good_main.state"] = to_array(good_main_.state);
   file.tensors["good_proxy.parameters"] = to_array(good_proxy_.parameters);
   file.tensors["good_proxy.state"] = to_array(good_proxy_.state);
-  file.tensors["history"] = to_array(result_.history);
+  HistoryArray history = to_array(result_.history);
+  file.tensors["history"] = std::move(history.numbers);
+  file.metadata[kHistoryColumnsKey] = history.columns;
   file.tensors["evaluations"] = to_array(result_.evaluations);
   storage::write_safetensors(path, file);
 }
@@ -190,7 +199,8 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
     const auto saved = saved_fingerprint.get<std::map<std::string, std::string>>();
     std::vector<std::string> different;
     for (const auto& [key, value] : fingerprint()) {
-      if (saved.at(key) != value) different.push_back(key);
+      const auto found = saved.find(key);
+      if (found == saved.end() || found->second != value) different.push_back(key);
     }
     if (!different.empty()) {
       fail(fmt::format("the checkpoint of another run (its {} differs)",
@@ -213,11 +223,11 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
       dual_step_->set_log_zeta(Eigen::Map<const Vector<double>>(
           log_zeta.data(), static_cast<Eigen::Index>(log_zeta.size())));
     }
-    std::vector<double> multipliers(std::tuple_size_v<MultiplierAscent::State>);
-    read(file, "multipliers", multipliers, false);
-    MultiplierAscent::State state{};
-    std::copy(multipliers.begin(), multipliers.end(), state.begin());
-    ascent_.set_state(state, count("multiplier_steps"));
+    MultiplierAscent::State state;
+    state.steps = count("multiplier_steps");
+    read(file, "multipliers", state.multipliers, true);
+    read(file, "multipliers.second_moment", state.second_moments, true);
+    ascent_.set_state(std::move(state));
     Selection<T>::visit_buffers(selection_, [&](const char* name, std::vector<T>& values) {
       read(file, name, values, true);
     });
@@ -230,7 +240,7 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
     read(file, "good_proxy.state", good_proxy_.state, true);
     check_snapshot(good_main_, main_);
     if (proxy_ != nullptr) check_snapshot(good_proxy_, *proxy_);
-    result_.history = to_step_records(file.tensors.at("history"));
+    result_.history = to_step_records(file.tensors.at("history"), entry(kHistoryColumnsKey));
     result_.evaluations = to_evaluations(file.tensors.at("evaluations"));
     result_.skipped = count("skipped");
     result_.checkpoints = count("checkpoints");

@@ -1,6 +1,10 @@
 #include "train/dual_step.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
 #include "base/stopwatch.h"
 #include "jeffreys/base/random_purpose.h"
@@ -17,16 +21,17 @@ std::span<const double> as_span(const Vector<double>& values) {
 
 template <typename T>
 DualStep<T>::DualStep(const Density<T>& main, UnnormalizedDensity<T>& proxy,
-                      const TrainOptions& options)
+                      const TrainOptions& options, const std::vector<Constraint>& constraints)
     : main_(main),
       proxy_(proxy),
+      constraints_(constraints),
       settings_(options.dual),
       zeta_(options.zeta),
       seed_(options.seed) {}
 
 template <typename T>
 void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
-                          std::int64_t iteration, const Multipliers& multipliers,
+                          std::int64_t iteration, std::span<const double> multipliers,
                           std::span<T> main_gradient, std::span<T> proxy_gradient,
                           StepRecord& record, const GivenNoise<T>* noise) {
   Stopwatch watch;
@@ -38,38 +43,60 @@ void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
   }
   record.times.zeta = watch.lap();
 
-  const Eigen::Index rows = x.rows();
-  const auto constant = [rows](double weight) {
-    return Vector<T>::Constant(rows, static_cast<T>(weight)).eval();
+  const ScoreWeights weights = total_weights(constraints_, multipliers);
+  const auto constant = [rows = x.rows()](double weight) {
+    return Vector<T>::Constant(rows, static_cast<T>(weight / static_cast<double>(rows))).eval();
   };
   const Vector<double> proxy_data =
-      proxy_
-          .add_scores(x, context, constant(proxy_data_weight(multipliers, settings_, rows)),
-                      proxy_gradient)
+      proxy_.add_scores(x, context, constant(weights.proxy_data), proxy_gradient)
           .template cast<double>();
   const Vector<double> proxy_samples =
-      add_proxy_sample_scores(context, multipliers, proxy_gradient, record).template cast<double>();
+      add_proxy_sample_scores(context, weights, proxy_gradient, record).template cast<double>();
   const Vector<double> main_data =
-      main_
-          .add_scores(x, context, constant(main_data_weight(multipliers, settings_, rows)),
-                      main_gradient)
+      main_.add_scores(x, context, constant(weights.main_data), main_gradient)
           .template cast<double>();
   const Vector<double> main_samples = samples_.log_prob.template cast<double>();
 
   const BatchValues values{main_data, main_samples, proxy_data, proxy_samples, log_zeta_};
-  main_.add_sample_scores(samples_,
-                          main_sample_weights(values, multipliers, settings_).template cast<T>(),
-                          main_gradient);
   record.log_zeta = zeta_level(log_zeta_, settings_);
   record.log_zeta_lowest = log_zeta_.minCoeff();
   record.log_zeta_highest = log_zeta_.maxCoeff();
   record.divergences = divergences(values);
-  record.levels = constraint_levels(record.divergences, settings_);
-  record.multipliers = multipliers;
-  record.slack = closed_form_slack(multipliers);
-  record.residual = multiplier_residual(record.levels, multipliers);
-  record.balance = balance(multipliers);
+  Vector<double> main_weights = main_sample_weights(values, weights, settings_);
+  record_constraints({record.divergences, record.log_zeta}, multipliers, main_weights, record);
+  record.balance =
+      balance(record.constraint("forward").multiplier, record.constraint("reverse").multiplier);
+  main_.add_sample_scores(samples_, main_weights.template cast<T>(), main_gradient);
   record.times.scores = watch.lap();
+}
+
+// A statistic is evaluated here, once, for its level and for the weights of its gradient.
+template <typename T>
+void DualStep<T>::record_constraints(const BatchMeasures& measures,
+                                     std::span<const double> multipliers,
+                                     Vector<double>& main_weights, StepRecord& record) const {
+  for (std::size_t k = 0; k < constraints_.size(); ++k) {
+    const Constraint& constraint = constraints_[k];
+    ConstraintRecord of{.name = constraint.name, .multiplier = multipliers[k]};
+    if (constraint.statistic) {
+      Vector<double> values = constraint.statistic(samples_.x.template cast<double>());
+      if (values.size() != main_weights.size()) {
+        throw std::invalid_argument(
+            fmt::format("{}: expected a number for each of {} samples, got {}", constraint.name,
+                        main_weights.size(), values.size()));
+      }
+      of.level = values.mean();
+      main_weights += multipliers[k] * statistic_sample_weights(std::move(values));
+    } else {
+      of.level = constraint.level(measures);
+    }
+    const Slack slack = constraint.slack == SlackRule::adaptive ? closed_form_slack(of.multiplier)
+                                                                : Slack{constraint.bound, 0};
+    of.epsilon = slack.epsilon;
+    of.delta = slack.delta;
+    of.residual = multiplier_gradient(constraint, of.level, of.multiplier);
+    record.constraints.push_back(std::move(of));
+  }
 }
 
 template <typename T>
@@ -122,36 +149,36 @@ void DualStep<T>::estimate_zeta(const Vector<double>& log_weights, Eigen::Index 
 
 template <typename T>
 Vector<T> DualStep<T>::add_proxy_sample_scores(const MatrixView<T>& context,
-                                               const Multipliers& multipliers,
-                                               std::span<T> gradient, StepRecord& record) {
+                                               const ScoreWeights& weights, std::span<T> gradient,
+                                               StepRecord& record) {
   const Eigen::Index samples = samples_.x.rows();
   if (proxy_.normalized()) {
     log_zeta_ = Vector<double>::Zero(1);
-    const double weight = normalized_proxy_sample_weight(multipliers, settings_, samples);
+    const double weight = weights.proxy_samples / static_cast<double>(samples);
     return proxy_.add_scores(samples_.x, context,
                              Vector<T>::Constant(samples, static_cast<T>(weight)).eval(), gradient);
   }
   const auto weight_of = [&](Eigen::Index row, T f) {
     return static_cast<T>(
         proxy_sample_weight(static_cast<double>(samples_.log_prob(row)), static_cast<double>(f),
-                            log_zeta_(row % log_zeta_.size()), multipliers, settings_, samples));
+                            log_zeta_(row % log_zeta_.size()), weights, settings_, samples));
   };
   if (zeta_.estimator == ZetaEstimator::separate) {
-    const auto weights = [&](Eigen::Index first, std::span<const T> values, std::span<T> out) {
+    const auto of_tile = [&](Eigen::Index first, std::span<const T> values, std::span<T> out) {
       for (std::size_t i = 0; i < out.size(); ++i) {
         out[i] = weight_of(first + static_cast<Eigen::Index>(i), values[i]);
       }
     };
-    return proxy_.add_scores(samples_.x, context, WeightFunction<T>(weights), gradient);
+    return proxy_.add_scores(samples_.x, context, WeightFunction<T>(of_tile), gradient);
   }
-  const auto weights = [&](const Vector<T>& values, Vector<T>& out) {
+  const auto of_batch = [&](const Vector<T>& values, Vector<T>& out) {
     const Vector<double> own = (values - samples_.log_prob).template cast<double>();
     Vector<double> all(own.size() + zeta_log_weights_.size());
     all << own, zeta_log_weights_;  // none of the latter where samples are shared
     estimate_zeta(all, conditional_energy() ? context.rows() : 1, record);
     for (Eigen::Index row = 0; row < values.size(); ++row) out(row) = weight_of(row, values(row));
   };
-  return proxy_.add_scores_of_batch(samples_.x, context, weights, gradient);
+  return proxy_.add_scores_of_batch(samples_.x, context, of_batch, gradient);
 }
 
 template class DualStep<float>;

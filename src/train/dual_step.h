@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "jeffreys/model/density.h"
+#include "jeffreys/objective/constraint.h"
 #include "jeffreys/train/options.h"
 #include "jeffreys/train/record.h"
 
@@ -22,12 +24,15 @@ struct GivenNoise {
 template <typename T>
 class DualStep {
  public:
-  DualStep(const Density<T>& main, UnnormalizedDensity<T>& proxy, const TrainOptions& options);
+  // The constraints outlive it.
+  DualStep(const Density<T>& main, UnnormalizedDensity<T>& proxy, const TrainOptions& options,
+           const std::vector<Constraint>& constraints);
 
-  // Adds the gradients of the Lagrangian and fills the record but for gradient norms and update
-  // time. Where a value is not finite the gradients may be incomplete.
+  // multipliers: one for each constraint. Adds the gradients of the Lagrangian and fills the record
+  // but for gradient norms and update time. Where a value is not finite the gradients may be
+  // incomplete.
   void compute(const MatrixView<T>& x, const MatrixView<T>& context, std::int64_t iteration,
-               const Multipliers& multipliers, std::span<T> main_gradient,
+               std::span<const double> multipliers, std::span<T> main_gradient,
                std::span<T> proxy_gradient, StepRecord& record,
                const GivenNoise<T>* noise = nullptr);
 
@@ -45,11 +50,14 @@ class DualStep {
                          const GivenNoise<T>* noise);
   void estimate_zeta(const Vector<double>& log_weights, Eigen::Index conditions,
                      StepRecord& record);
-  Vector<T> add_proxy_sample_scores(const MatrixView<T>& context, const Multipliers& multipliers,
+  Vector<T> add_proxy_sample_scores(const MatrixView<T>& context, const ScoreWeights& weights,
                                     std::span<T> gradient, StepRecord& record);
+  void record_constraints(const BatchMeasures& measures, std::span<const double> multipliers,
+                          Vector<double>& main_weights, StepRecord& record) const;
 
   const Density<T>& main_;
   UnnormalizedDensity<T>& proxy_;
+  const std::vector<Constraint>& constraints_;
   DualSettings settings_;
   ZetaOptions zeta_;
   std::uint64_t seed_;

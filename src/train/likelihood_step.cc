@@ -36,7 +36,6 @@ void LikelihoodStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& con
           ? main_.add_scores(with_noise(x, iteration), context, weights, gradient)
           : main_.add_scores(x, context, weights, gradient);
   record.divergences.forward = -log_prob.template cast<double>().mean();
-  record.levels.forward = record.divergences.forward;
   record.times.scores = watch.lap();
 }
 

@@ -1,7 +1,11 @@
 #include "train/multiplier_ascent.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
 namespace jeffreys {
 namespace {
@@ -10,13 +14,17 @@ constexpr double kTolerance = 1e-8;
 
 }  // namespace
 
-MultiplierAscent::MultiplierAscent(const TrainOptions& options, bool normalized_proxy)
-    : optimizer_(options.multiplier_optimizer),
-      fixed_(options.method != Method::dual),
-      normalized_proxy_(normalized_proxy),
-      learning_rate_(options.learning_rate),
-      settings_(options.dual),
-      multipliers_(options.multipliers) {}
+MultiplierAscent::MultiplierAscent(const TrainOptions& options,
+                                   const std::vector<Constraint>& constraints)
+    : constraints_(constraints),
+      optimizer_(options.multiplier_optimizer),
+      fixed_(options.method == Method::weighted),
+      learning_rate_(options.learning_rate) {
+  for (const Constraint& constraint : constraints) {
+    state_.multipliers.push_back(constraint.multiplier);
+  }
+  state_.second_moments.resize(constraints.size());
+}
 
 double MultiplierAscent::ascend(double multiplier, double gradient, double& second_moment,
                                 double learning_rate) const {
@@ -29,44 +37,37 @@ double MultiplierAscent::ascend(double multiplier, double gradient, double& seco
   } else if (optimizer_ != MultiplierOptimizer::sgd) {
     // AdamW with beta1 = 0 and no decay.
     second_moment = beta2_ * second_moment + (1 - beta2_) * gradient * gradient;
-    const double correction = 1 - std::pow(beta2_, static_cast<double>(steps_));
+    const double correction = 1 - std::pow(beta2_, static_cast<double>(state_.steps));
     step = gradient / (std::sqrt(second_moment / correction) + kTolerance);
   }
   return std::max(0.0, multiplier + learning_rate * step);
 }
 
-void MultiplierAscent::update(const Terms& levels, double zeta_level) {
+void MultiplierAscent::update(std::span<const double> levels) {
   if (fixed_) return;
-  ++steps_;
-  const Multipliers gradient = multiplier_gradient(levels, zeta_level, multipliers_, settings_);
-  Multipliers& m = multipliers_;
-  Multipliers& v = second_moments_;
-  if (optimizer_ == MultiplierOptimizer::exact) {
-    m.forward = settled_multiplier(levels.forward);
-    m.reverse = settled_multiplier(levels.reverse);
-    m.proxy = settled_multiplier(levels.proxy);
-  } else {
-    const double rate = learning_rate_.multipliers;
-    m.forward = ascend(m.forward, gradient.forward, v.forward, rate);
-    m.reverse = ascend(m.reverse, gradient.reverse, v.reverse, rate);
-    m.proxy = ascend(m.proxy, gradient.proxy, v.proxy, rate);
+  ++state_.steps;
+  for (std::size_t k = 0; k < constraints_.size(); ++k) {
+    const Constraint& constraint = constraints_[k];
+    double& multiplier = state_.multipliers[k];
+    if (constraint.slack == SlackRule::none) continue;
+    if (constraint.slack == SlackRule::adaptive && optimizer_ == MultiplierOptimizer::exact) {
+      multiplier = settled_multiplier(levels[k]);
+      continue;
+    }
+    const double rate =
+        constraint.rate == MultiplierRate::zeta ? learning_rate_.zeta : learning_rate_.multipliers;
+    multiplier = ascend(multiplier, multiplier_gradient(constraint, levels[k], multiplier),
+                        state_.second_moments[k], rate);
   }
-  if (normalized_proxy_) return;
-  m.zeta_lower = ascend(m.zeta_lower, gradient.zeta_lower, v.zeta_lower, learning_rate_.zeta);
-  m.zeta_upper = ascend(m.zeta_upper, gradient.zeta_upper, v.zeta_upper, learning_rate_.zeta);
 }
 
-MultiplierAscent::State MultiplierAscent::state() const {
-  const Multipliers& m = multipliers_;
-  const Multipliers& v = second_moments_;
-  return {m.forward, m.reverse, m.proxy, m.zeta_lower, m.zeta_upper,
-          v.forward, v.reverse, v.proxy, v.zeta_lower, v.zeta_upper};
-}
-
-void MultiplierAscent::set_state(const State& s, std::int64_t steps) {
-  multipliers_ = {s[0], s[1], s[2], s[3], s[4]};
-  second_moments_ = {s[5], s[6], s[7], s[8], s[9]};
-  steps_ = steps;
+void MultiplierAscent::set_state(State state) {
+  if (state.multipliers.size() != constraints_.size() ||
+      state.second_moments.size() != constraints_.size()) {
+    throw std::invalid_argument(fmt::format("multipliers: expected {}, got {}", constraints_.size(),
+                                            state.multipliers.size()));
+  }
+  state_ = std::move(state);
 }
 
 }  // namespace jeffreys

@@ -2,43 +2,46 @@
 // alg:dual_optimization).
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
-#include "jeffreys/objective/dual.h"
+#include "jeffreys/objective/constraint.h"
 #include "jeffreys/train/options.h"
 
 namespace jeffreys {
 
 class MultiplierAscent {
  public:
-  // normalized_proxy: there is no zeta, its two multipliers stay as they are.
-  MultiplierAscent(const TrainOptions& options, bool normalized_proxy);
+  // What changes: one number for each constraint of the list.
+  struct State {
+    std::vector<double> multipliers;
+    std::vector<double> second_moments;
+    std::int64_t steps = 0;
+  };
 
-  [[nodiscard]] const Multipliers& multipliers() const { return multipliers_; }
+  // The constraints outlive it.
+  MultiplierAscent(const TrainOptions& options, const std::vector<Constraint>& constraints);
 
-  // zeta_level: see zeta_level().
-  void update(const Terms& levels, double zeta_level);
+  [[nodiscard]] std::span<const double> multipliers() const { return state_.multipliers; }
 
-  // For checkpoints: multipliers and second moments as ten numbers.
-  using State = std::array<double, 10>;
-  [[nodiscard]] State state() const;
-  void set_state(const State& state, std::int64_t steps);
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
+  // levels: one for each constraint.
+  void update(std::span<const double> levels);
+
+  // For checkpoints. A state of another list of constraints is refused by std::invalid_argument.
+  [[nodiscard]] const State& state() const { return state_; }
+  void set_state(State state);
 
  private:
   [[nodiscard]] double ascend(double multiplier, double gradient, double& second_moment,
                               double learning_rate) const;
 
+  const std::vector<Constraint>& constraints_;
   MultiplierOptimizer optimizer_;
   bool fixed_;
-  bool normalized_proxy_;
   LearningRate learning_rate_;
-  DualSettings settings_;
   double beta2_ = 0.9;
-  Multipliers multipliers_;
-  Multipliers second_moments_{0, 0, 0, 0, 0};
-  std::int64_t steps_ = 0;
+  State state_;
 };
 
 }  // namespace jeffreys

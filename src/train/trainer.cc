@@ -25,7 +25,7 @@ std::int64_t Trainer<T>::skipped_in_a_row() const {
   return run_->skipped_in_a_row();
 }
 template <typename T>
-const Multipliers& Trainer<T>::multipliers() const {
+std::map<std::string, double> Trainer<T>::multipliers() const {
   return run_->multipliers();
 }
 template <typename T>

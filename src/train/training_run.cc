@@ -43,6 +43,21 @@ void require_context(const char* name, Matrix<T>& context, Eigen::Index rows,
   require_rows(name, context, columns);
 }
 
+// Whether the multipliers can learn from a step. Raw zeta may be infinite: they bring it back.
+bool measured(const StepRecord& record) {
+  const Terms& d = record.divergences;
+  return std::isfinite(d.forward) && std::isfinite(d.reverse) && std::isfinite(d.proxy) &&
+         std::isfinite(record.log_zeta) &&
+         std::none_of(record.constraints.begin(), record.constraints.end(),
+                      [](const ConstraintRecord& c) { return std::isnan(c.level); });
+}
+
+std::vector<double> levels_of(const StepRecord& record) {
+  std::vector<double> levels;
+  for (const ConstraintRecord& constraint : record.constraints) levels.push_back(constraint.level);
+  return levels;
+}
+
 template <typename T>
 TrainingData<T> checked(TrainingData<T> data, const Density<T>& main) {
   if (data.x.rows() == 0) throw std::invalid_argument("data.x: expected at least 1 row, got 0");
@@ -68,21 +83,23 @@ TrainingRun<T>::TrainingRun(Density<T>& main, UnnormalizedDensity<T>* proxy, Tra
       batches_(data_.x, data_.context, options.batch_size, options.seed),
       main_update_(main, options.optimizer, options.averaging),
       likelihood_step_(main, options),
-      ascent_(options, proxy != nullptr && proxy->normalized()),
+      constraints_(proxy != nullptr ? options.constraints(proxy->normalized())
+                                    : std::vector<Constraint>()),
+      ascent_(options, constraints_),
       selection_(main, proxy, data_, options) {
   check();
   if (proxy_ != nullptr) {
     proxy_update_.emplace(*proxy_, options.optimizer, options.averaging);
-    dual_step_.emplace(main_, *proxy_, options);
+    dual_step_.emplace(main_, *proxy_, options, constraints_);
   }
 }
 
 template <typename T>
 void TrainingRun<T>::check() const {
   if (needs_proxy(options_.method) != (proxy_ != nullptr)) {
-    throw std::invalid_argument(proxy_ == nullptr
-                                    ? "proxy: the dual and the weighted method need one, got none"
-                                    : "proxy: expected none for a likelihood method, got one");
+    throw std::invalid_argument(
+        proxy_ == nullptr ? "proxy: the dual, fixed-epsilon and weighted methods need one, got none"
+                          : "proxy: expected none for a likelihood method, got one");
   }
   if (proxy_ == nullptr) return;
   if (proxy_->features() != main_.features() ||
@@ -143,6 +160,15 @@ double TrainingRun<T>::schedule_factor() const {
 }
 
 template <typename T>
+std::map<std::string, double> TrainingRun<T>::multipliers() const {
+  std::map<std::string, double> all;
+  for (std::size_t k = 0; k < constraints_.size(); ++k) {
+    all[constraints_[k].name] = ascent_.multipliers()[k];
+  }
+  return all;
+}
+
+template <typename T>
 StepRecord TrainingRun<T>::step(const GivenNoise<T>* noise) {
   start();
   batches_.move_to(iteration_);
@@ -170,8 +196,7 @@ void TrainingRun<T>::update(StepRecord& record) {
   bool levels_finite = false;
   if (proxy_ != nullptr) {
     record.proxy_gradient_norm = proxy_update_->gradient_norm();
-    levels_finite = std::isfinite(record.levels.forward) && std::isfinite(record.levels.reverse) &&
-                    std::isfinite(record.levels.proxy) && std::isfinite(record.log_zeta);
+    levels_finite = measured(record);
     finite = finite && levels_finite && std::isfinite(record.proxy_gradient_norm);
   }
   record.skipped = !finite;
@@ -187,7 +212,7 @@ void TrainingRun<T>::update(StepRecord& record) {
     }
   }
   // Where only a gradient was too large the multipliers go on: they are what brings it back.
-  if (levels_finite) ascent_.update(record.levels, record.log_zeta);
+  if (levels_finite) ascent_.update(levels_of(record));
   skipped_in_a_row_ = finite ? 0 : skipped_in_a_row_ + 1;
   result_.skipped += finite ? 0 : 1;
   record.times.update = watch.lap();
@@ -280,7 +305,7 @@ template <typename T>
 void TrainingRun<T>::finish(StopReason reason) {
   result_.stop_reason = reason;
   result_.iterations = iteration_;
-  result_.multipliers = ascent_.multipliers();
+  result_.multipliers = multipliers();
   result_.main = selection_.main();
   result_.proxy = selection_.proxy();
   if (reason == StopReason::interrupted) return;

@@ -30,7 +30,7 @@ class TrainingRun {
 
   [[nodiscard]] std::int64_t iteration() const { return iteration_; }
   [[nodiscard]] std::int64_t skipped_in_a_row() const { return skipped_in_a_row_; }
-  [[nodiscard]] const Multipliers& multipliers() const { return ascent_.multipliers(); }
+  [[nodiscard]] std::map<std::string, double> multipliers() const;
   [[nodiscard]] std::span<const T> main_gradient() const { return main_update_.gradient(); }
   [[nodiscard]] std::span<const T> proxy_gradient() const { return proxy_update_->gradient(); }
 
@@ -56,6 +56,7 @@ class TrainingRun {
   std::optional<ModelUpdate<T>> proxy_update_;
   std::optional<DualStep<T>> dual_step_;
   LikelihoodStep<T> likelihood_step_;
+  std::vector<Constraint> constraints_;  // none without a proxy
   MultiplierAscent ascent_;
   Selection<T> selection_;
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/objective/dual.h"
+#include "jeffreys/objective/constraint.h"
 #include "jeffreys/objective/importance.h"
 #include "jeffreys/objective/likelihood.h"
 #include "support/gaussian_models.h"
@@ -24,6 +24,14 @@ constexpr Eigen::Index kRows = 24;
 constexpr double kStep = 1e-5;
 
 const Multipliers kMultipliers{0.7, 1.9, 1.2, 0.4, 1.1};
+
+std::vector<double> values_of(const Multipliers& m) {
+  return {m.forward, m.reverse, m.proxy, m.zeta_lower, m.zeta_upper};
+}
+
+ScoreWeights weights_of(const Multipliers& m, const DualSettings& settings = {}) {
+  return total_weights(adaptive_problem(settings, m, false), values_of(m));
+}
 
 enum class Proxy { flow, residual, film };
 
@@ -88,8 +96,11 @@ class DualWeights : public ::testing::TestWithParam<Case> {
     const Vector<double> proxy_data = proxy->log_unnormalized(x, context);
     const Vector<double> proxy_samples = proxy->log_unnormalized(samples.x, context);
     const BatchValues values{main_data, samples.log_prob, proxy_data, proxy_samples, zeta};
-    const Terms levels = constraint_levels(divergences(values), settings());
-    return lagrangian(levels, zeta, closed_form_slack(kMultipliers), kMultipliers, settings());
+    const BatchMeasures measures{divergences(values), zeta_level(zeta, settings())};
+    const std::vector<Constraint> problem = adaptive_problem(settings(), kMultipliers, false);
+    std::vector<double> levels;
+    for (const Constraint& constraint : problem) levels.push_back(constraint.level(measures));
+    return lagrangian(problem, levels, values_of(kMultipliers), zeta, settings());
   }
 
   [[nodiscard]] bool conditional() const { return GetParam().proxy == Proxy::film; }
@@ -109,18 +120,17 @@ class DualWeights : public ::testing::TestWithParam<Case> {
 
 TEST_P(DualWeights, GiveTheProxyGradientOfTheLagrangian) {
   std::vector<double> gradient(proxy->layout().size(), 0.0);
-  proxy->add_scores(
-      x, context,
-      Vector<double>::Constant(kRows, proxy_data_weight(kMultipliers, settings(), kRows)).eval(),
-      gradient);
+  const ScoreWeights total = weights_of(kMultipliers, settings());
+  proxy->add_scores(x, context, Vector<double>::Constant(kRows, total.proxy_data / kRows).eval(),
+                    gradient);
   const Vector<double> zeta = log_zeta();
   const auto weights = [&](Eigen::Index first, std::span<const double> f, std::span<double> out) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const Eigen::Index row = first + static_cast<Eigen::Index>(i);
       out[i] = proxy->normalized()
-                   ? normalized_proxy_sample_weight(kMultipliers, settings(), kRows)
+                   ? total.proxy_samples / kRows
                    : proxy_sample_weight(samples.log_prob(row), f[i], zeta(row % zeta.size()),
-                                         kMultipliers, settings(), kRows);
+                                         total, settings(), kRows);
     }
   };
   proxy->add_scores(samples.x, context, WeightFunction<double>(weights), gradient);
@@ -138,7 +148,8 @@ TEST_P(DualWeights, GiveTheForwardGradientOfTheLagrangian) {
   std::vector<double> gradient(main.layout().size(), 0.0);
   main.add_scores(
       x, context,
-      Vector<double>::Constant(kRows, main_data_weight(kMultipliers, settings(), kRows)).eval(),
+      Vector<double>::Constant(kRows, weights_of(kMultipliers, settings()).main_data / kRows)
+          .eval(),
       gradient);
   double largest = 0;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
@@ -174,21 +185,22 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ProxySampleWeight, StaysFiniteWhereZetaAndTheWeightAloneDoNot) {
   const Multipliers no_zeta{1, 0.5, 2, 0, 0};
   // weight / zeta = 1, so (0.5 + 2 - 0.5) / 1
-  EXPECT_NEAR(proxy_sample_weight(-1e4, 1e4, 2e4, no_zeta, {}, 1), 2, 1e-9);
-  EXPECT_NEAR(proxy_sample_weight(1e4, -1e4, -2e4, no_zeta, {}, 4), 0.5, 1e-9);
-  EXPECT_NEAR(proxy_sample_weight(0, -1e4, 0, {1, 0.5, 2, 3, 4}, {}, 1), -0.5, 1e-12);
+  EXPECT_NEAR(proxy_sample_weight(-1e4, 1e4, 2e4, weights_of(no_zeta), {}, 1), 2, 1e-9);
+  EXPECT_NEAR(proxy_sample_weight(1e4, -1e4, -2e4, weights_of(no_zeta), {}, 4), 0.5, 1e-9);
+  EXPECT_NEAR(proxy_sample_weight(0, -1e4, 0, weights_of({1, 0.5, 2, 3, 4}), {}, 1), -0.5, 1e-12);
 }
 
 // With zeta from the same n samples a weight is at most n times the forces; raw zeta's grows with
 // it, up to what clipping can still handle.
 TEST(ProxySampleWeight, IsBoundedWithLogZetaInTheConstraints) {
   const Multipliers m{1, 0.5, 2, 0, 3};
-  EXPECT_NEAR(proxy_sample_weight(0, 700, 700 - std::log(10.0), m, {}, 10), 5.5 - 0.05, 1e-9);
+  EXPECT_NEAR(proxy_sample_weight(0, 700, 700 - std::log(10.0), weights_of(m), {}, 10), 5.5 - 0.05,
+              1e-9);
   const DualSettings raw{.zeta_constraint = ZetaConstraint::raw};
-  EXPECT_GT(proxy_sample_weight(0, 30, 30, m, raw, 10), 1e12);
-  EXPECT_EQ(proxy_sample_weight(0, 1e4, 1e4, m, raw, 10), 1e13);
-  EXPECT_EQ(proxy_sample_weight(0, 1e4, 1e4, {1, 0.5, 2, 3, 0}, raw, 10), -1e13);
-  EXPECT_TRUE(std::isnan(proxy_sample_weight(0, NAN, 0, m, {}, 1)));
+  EXPECT_GT(proxy_sample_weight(0, 30, 30, weights_of(m, raw), raw, 10), 1e12);
+  EXPECT_EQ(proxy_sample_weight(0, 1e4, 1e4, weights_of(m, raw), raw, 10), 1e13);
+  EXPECT_EQ(proxy_sample_weight(0, 1e4, 1e4, weights_of({1, 0.5, 2, 3, 0}, raw), raw, 10), -1e13);
+  EXPECT_TRUE(std::isnan(proxy_sample_weight(0, NAN, 0, weights_of(m), {}, 1)));
 }
 
 TEST(ZetaLevel, IsTheMeanOfLogZetaOrTheLogOfItsMean) {
@@ -197,14 +209,16 @@ TEST(ZetaLevel, IsTheMeanOfLogZetaOrTheLogOfItsMean) {
   EXPECT_NEAR(zeta_level(log_zeta, {}), std::log(2.0), 1e-15);
   EXPECT_NEAR(zeta_level(log_zeta, {.zeta_constraint = ZetaConstraint::raw}), std::log(7.0 / 3),
               1e-15);
-  const Multipliers m;
-  const Multipliers in_log = multiplier_gradient({}, 0.7, m, {.zeta_slack = 0.5});
-  EXPECT_NEAR(in_log.zeta_lower, -0.7, 1e-15);
-  EXPECT_NEAR(in_log.zeta_upper, 0.7 - std::log(1.5), 1e-15);
-  const Multipliers raw =
-      multiplier_gradient({}, 0.7, m, {.zeta_slack = 0.5, .zeta_constraint = ZetaConstraint::raw});
-  EXPECT_NEAR(raw.zeta_lower, 1 - std::exp(0.7), 1e-15);
-  EXPECT_NEAR(raw.zeta_upper, std::exp(0.7) - 1.5, 1e-15);
+  const auto gradient = [](const DualSettings& settings, std::size_t k) {
+    const std::vector<Constraint> problem = adaptive_problem(settings, {}, false);
+    return multiplier_gradient(problem[k], problem[k].level({{}, 0.7}), 0.2);
+  };
+  const DualSettings in_log{.zeta_slack = 0.5};
+  EXPECT_NEAR(gradient(in_log, 3), -0.7, 1e-15);
+  EXPECT_NEAR(gradient(in_log, 4), 0.7 - std::log(1.5), 1e-15);
+  const DualSettings raw{.zeta_slack = 0.5, .zeta_constraint = ZetaConstraint::raw};
+  EXPECT_NEAR(gradient(raw, 3), 1 - std::exp(0.7), 1e-15);
+  EXPECT_NEAR(gradient(raw, 4), std::exp(0.7) - 1.5, 1e-15);
 }
 
 TEST(MainSampleWeights, OfLeaveOneOutSumToZeroAndTakeOneRow) {
@@ -214,7 +228,8 @@ TEST(MainSampleWeights, OfLeaveOneOutSumToZeroAndTakeOneRow) {
   const BatchValues values{log_p, log_p, f, f, log_zeta};
   const DualSettings settings{.reverse_scale = 2,
                               .reverse_estimator = ReverseEstimator::leave_one_out};
-  const Vector<double> weights = main_sample_weights(values, kMultipliers, settings);
+  const Vector<double> weights =
+      main_sample_weights(values, weights_of(kMultipliers, settings), settings);
   EXPECT_NEAR(weights.sum(), 0, 1e-12);
   // a_7 less the mean of the others, by hand.
   const Vector<double> a = (log_p - f).array() + 3.0;
@@ -223,8 +238,8 @@ TEST(MainSampleWeights, OfLeaveOneOutSumToZeroAndTakeOneRow) {
 
   const Vector<double> one = log_p.head(1);
   const Vector<double> one_f = f.head(1);
-  const Vector<double> single =
-      main_sample_weights({one, one, one_f, one_f, log_zeta}, kMultipliers, settings);
+  const Vector<double> single = main_sample_weights({one, one, one_f, one_f, log_zeta},
+                                                    weights_of(kMultipliers, settings), settings);
   EXPECT_NEAR(single(0), kMultipliers.reverse * 2 * a(0), 1e-12);
 }
 
@@ -235,8 +250,8 @@ TEST(MainSampleWeights, OfLeaveOneOutStayWithinTheCondition) {
   Vector<double> log_zeta(2);
   log_zeta << 5, -7;
   const DualSettings settings{.reverse_estimator = ReverseEstimator::leave_one_out};
-  const Vector<double> weights =
-      main_sample_weights({log_p, log_p, f, f, log_zeta}, kMultipliers, settings);
+  const Vector<double> weights = main_sample_weights({log_p, log_p, f, f, log_zeta},
+                                                     weights_of(kMultipliers, settings), settings);
   const Vector<double> a = log_p - f;
   for (Eigen::Index i = 0; i < 2; ++i) {
     EXPECT_NEAR(weights(i) + weights(2 + i) + weights(4 + i), 0, 1e-12);
@@ -251,7 +266,8 @@ TEST(MainSampleWeights, TakeTheZetaOfEachRow) {
   const Vector<double> f = normals(6, 1, 2);
   const Vector<double> log_zeta = normals(6, 1, 3);
   const Vector<double> weights =
-      main_sample_weights({log_p, log_p, f, f, log_zeta}, kMultipliers, {.reverse_scale = 2});
+      main_sample_weights({log_p, log_p, f, f, log_zeta},
+                          weights_of(kMultipliers, {.reverse_scale = 2}), {.reverse_scale = 2});
   const Vector<double> expected = (log_p - f + log_zeta) * (kMultipliers.reverse * 2 / 6);
   EXPECT_LT((weights - expected).cwiseAbs().maxCoeff(), 1e-14);
 }
@@ -288,7 +304,8 @@ Gradients reverse_gradients(const Density<double>& main, const Density<double>& 
     const Vector<double> f = proxy.log_prob(y.x);
     const BatchValues values{y.log_prob, y.log_prob, f, f, log_zeta};
     std::vector<double> gradient(main.layout().size(), 0.0);
-    main.add_sample_scores(y, main_sample_weights(values, kMultipliers, settings), gradient);
+    main.add_sample_scores(
+        y, main_sample_weights(values, weights_of(kMultipliers, settings), settings), gradient);
     result.add(gradient);
   }
   return result;

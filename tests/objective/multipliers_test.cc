@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "jeffreys/objective/dual.h"
+#include "jeffreys/objective/constraint.h"
 
 namespace jeffreys {
 namespace {
@@ -17,18 +17,17 @@ namespace {
 constexpr double kMultiplierStep = 1e-6;
 
 const DualSettings kSettings{.level_scale = 0.5, .level_offset = 1.5, .zeta_slack = 0.25};
-const Terms kLevels{1.3, -0.2, 4.0};
-const Multipliers kSomeMultipliers{0.7, 1.9, 3.2, 0.4, 0.9};
+const Multipliers kStart{0.7, 1.9, 3.2, 0.4, 0.9};
+const std::vector<double> kSome{0.7, 1.9, 3.2, 0.4, 0.9};
+const std::vector<Constraint> kProblem = adaptive_problem(kSettings, kStart, false);
 const Vector<double> kLogZeta = Vector<double>::Constant(1, std::log(1.2));
 
-// Members of a Terms, to perturb one at a time.
-const std::vector<double Terms::*> kTerms{&Terms::forward, &Terms::reverse, &Terms::proxy};
-const std::vector<double Multipliers::*> kAll{&Multipliers::forward, &Multipliers::reverse,
-                                              &Multipliers::proxy, &Multipliers::zeta_lower,
-                                              &Multipliers::zeta_upper};
-
-double at_closed_form(const Multipliers& m) {
-  return lagrangian(kLevels, kLogZeta, closed_form_slack(m), m, kSettings);
+std::vector<double> levels_of(const std::vector<Constraint>& problem) {
+  std::vector<double> levels;
+  for (const Constraint& constraint : problem) {
+    levels.push_back(constraint.level({{4.1, -0.2, 9.5}, kLogZeta(0)}));
+  }
+  return levels;
 }
 
 TEST(SettledMultiplier, HasTheValuesOfTheTable) {
@@ -89,79 +88,101 @@ TEST(SettledMultiplier, TakesEnormousLevelsAndPassesNanOn) {
 }
 
 TEST(ClosedFormSlack, IsTheMinimumOfTheLagrangian) {
-  const Slack best = closed_form_slack(kSomeMultipliers);
-  const double least = lagrangian(kLevels, kLogZeta, best, kSomeMultipliers, kSettings);
-  for (const auto term : kTerms) {
-    for (const double change : {-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0}) {
-      Slack other = best;
-      other.epsilon.*term += change;
-      EXPECT_GT(lagrangian(kLevels, kLogZeta, other, kSomeMultipliers, kSettings), least) << change;
-      other = best;
-      other.delta.*term += change;
-      EXPECT_GT(lagrangian(kLevels, kLogZeta, other, kSomeMultipliers, kSettings), least) << change;
+  for (const double level : {1.3, -0.2, 4.0}) {
+    for (const double multiplier : {0.7, 1.9, 3.2}) {
+      const Slack best = closed_form_slack(multiplier);
+      const double least = adaptive_term(level, multiplier, best);
+      for (const double change : {-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0}) {
+        const Slack epsilon{best.epsilon + change, best.delta};
+        const Slack delta{best.epsilon, best.delta + change};
+        EXPECT_GT(adaptive_term(level, multiplier, epsilon), least) << change;
+        EXPECT_GT(adaptive_term(level, multiplier, delta), least) << change;
+      }
     }
   }
 }
 
 TEST(ClosedFormSlack, CountsAMultiplierAsAtLeastTheFloorInsideDelta) {
   const double longest = 1 / (2 * kMinMultiplier);
-  const Slack slack = closed_form_slack({0, 1e-4, kMinMultiplier, 0, 0});
-  EXPECT_EQ(slack.delta.forward, longest);
-  EXPECT_EQ(slack.delta.reverse, longest);
-  EXPECT_EQ(slack.delta.proxy, longest);
-  EXPECT_EQ(slack.epsilon.forward, 0);
-  EXPECT_EQ(slack.epsilon.reverse, 5e-5);
+  for (const double multiplier : {0.0, 1e-4, kMinMultiplier}) {
+    EXPECT_EQ(closed_form_slack(multiplier).delta, longest);
+    EXPECT_EQ(closed_form_slack(multiplier).epsilon, multiplier / 2);
+  }
   EXPECT_EQ(settled_level(0), -longest * longest);
-  EXPECT_TRUE(std::isfinite(multiplier_residual({1, 1, 1}, {0, 0, 0, 0, 0}).forward));
+  EXPECT_TRUE(std::isfinite(multiplier_gradient(kProblem[0], 1, 0)));
 }
 
-// At the minimum over the slack the derivative of the Lagrangian is that with the slack held.
+// At the minimum over the slack the derivative of the Lagrangian is that with the slack held. So it
+// is for every kind of slack.
 TEST(MultiplierGradient, IsTheDerivativeOfTheLagrangianAtTheClosedFormSlack) {
-  const Multipliers gradient =
-      multiplier_gradient(kLevels, kLogZeta(0), kSomeMultipliers, kSettings);
-  for (const auto member : kAll) {
-    Multipliers up = kSomeMultipliers;
-    Multipliers down = kSomeMultipliers;
-    up.*member += kMultiplierStep;
-    down.*member -= kMultiplierStep;
-    const double slope = (at_closed_form(up) - at_closed_form(down)) / (2 * kMultiplierStep);
-    EXPECT_NEAR(gradient.*member, slope, 1e-8);
+  std::vector<Constraint> fixed = fixed_epsilon_problem(kSettings, kStart, 2.5, false);
+  for (Constraint& constraint : fixed) constraint.multiplier += 0.1;
+  for (const std::vector<Constraint>& problem : {kProblem, fixed}) {
+    const std::vector<double> levels = levels_of(problem);
+    for (std::size_t k = 0; k < problem.size(); ++k) {
+      if (problem[k].slack == SlackRule::none) continue;
+      const auto at = [&](double change) {
+        std::vector<double> changed = kSome;
+        changed[k] += change;
+        return lagrangian(problem, levels, changed, kLogZeta, kSettings);
+      };
+      const double slope = (at(kMultiplierStep) - at(-kMultiplierStep)) / (2 * kMultiplierStep);
+      EXPECT_NEAR(multiplier_gradient(problem[k], levels[k], kSome[k]), slope, 1e-8)
+          << problem[k].name;
+    }
   }
 }
 
-TEST(MultiplierGradient, ContainsTheResidual) {
-  const Multipliers gradient =
-      multiplier_gradient(kLevels, kLogZeta(0), kSomeMultipliers, kSettings);
-  const Terms residual = multiplier_residual(kLevels, kSomeMultipliers);
-  EXPECT_EQ(gradient.forward, residual.forward);
-  EXPECT_EQ(gradient.reverse, residual.reverse);
-  EXPECT_EQ(gradient.proxy, residual.proxy);
-  EXPECT_DOUBLE_EQ(gradient.zeta_lower, -kLogZeta(0));
-  EXPECT_DOUBLE_EQ(gradient.zeta_upper, kLogZeta(0) - std::log1p(kSettings.zeta_slack));
+TEST(MultiplierGradient, IsZeroWhereAConstraintRests) {
+  for (const double level : {1.3, -0.2, 4.0}) {
+    EXPECT_NEAR(multiplier_gradient(kProblem[0], level, settled_multiplier(level)), 0, 1e-12);
+  }
 }
 
-TEST(MultiplierResidual, IsZeroWhereAllConstraintsRest) {
-  const Terms residual = multiplier_residual(
-      kLevels, {settled_multiplier(kLevels.forward), settled_multiplier(kLevels.reverse),
-                settled_multiplier(kLevels.proxy), 0, 0});
-  EXPECT_NEAR(residual.forward, 0, 1e-12);
-  EXPECT_NEAR(residual.reverse, 0, 1e-12);
-  EXPECT_NEAR(residual.proxy, 0, 1e-12);
+TEST(AdaptiveProblem, HasThePapersConstraintsInThePapersOrder) {
+  std::vector<std::string> names;
+  for (const Constraint& constraint : kProblem) names.push_back(constraint.name);
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("forward", "reverse", "proxy", "zeta_lower", "zeta_upper"));
+  EXPECT_EQ(adaptive_problem(kSettings, kStart, true).size(), 3U);
+  const std::vector<double> levels = levels_of(kProblem);
+  EXPECT_DOUBLE_EQ(levels[0], 0.5 * (4.1 - 1.5));
+  EXPECT_DOUBLE_EQ(levels[1], -0.2);
+  EXPECT_DOUBLE_EQ(levels[2], 0.5 * (9.5 - 1.5));
+  EXPECT_DOUBLE_EQ(levels[3], -kLogZeta(0));
+  EXPECT_DOUBLE_EQ(levels[4], kLogZeta(0));
+  EXPECT_DOUBLE_EQ(kProblem[4].bound, std::log1p(kSettings.zeta_slack));
+}
+
+// P:proxy: forward and reverse are the objective, the proxy's NLL has a bound in its own units.
+TEST(FixedEpsilonProblem, BoundsTheProxyAndWeighsTheObjectiveByOne) {
+  const std::vector<Constraint> problem = fixed_epsilon_problem(kSettings, kStart, 2.5, true);
+  ASSERT_EQ(problem.size(), 3U);
+  EXPECT_EQ(problem[0].multiplier, 1);
+  EXPECT_EQ(problem[1].multiplier, 1);
+  EXPECT_EQ(problem[0].slack, SlackRule::none);
+  EXPECT_EQ(multiplier_gradient(problem[1], 3, 1), 0);
+  const double at_bound = problem[2].level({{0, 0, 2.5}, 0});
+  EXPECT_DOUBLE_EQ(multiplier_gradient(problem[2], at_bound, 0.3), 0);
+  const double above = problem[2].level({{0, 0, 3.5}, 0});
+  EXPECT_DOUBLE_EQ(multiplier_gradient(problem[2], above, 0.3), kSettings.level_scale);
+}
+
+TEST(Requirement, RefusesWhatItCannotHold) {
+  const Statistic one = [](const MatrixView<double>& y) {
+    return Vector<double>::Ones(y.rows()).eval();
+  };
+  EXPECT_THROW((void)requirement("", one, 1), std::invalid_argument);
+  EXPECT_THROW((void)requirement("h", {}, 1), std::invalid_argument);
+  EXPECT_THROW((void)requirement("h", one, NAN), std::invalid_argument);
+  EXPECT_THROW((void)requirement("h", one, 1, -1), std::invalid_argument);
 }
 
 TEST(Balance, IsTheForwardShare) {
-  EXPECT_DOUBLE_EQ(balance({3, 1, 7, 5, 5}), 0.75);
-  EXPECT_EQ(balance({2, 0, 1, 0, 0}), 1);
-  EXPECT_EQ(balance({0, 2, 1, 0, 0}), 0);
-  EXPECT_EQ(balance({0, 0, 1, 0, 0}), 0.5);
-}
-
-TEST(ConstraintLevels, ScaleAndMoveTheDivergences) {
-  const Terms levels =
-      constraint_levels({2, 3, 5}, {.level_scale = 0.5, .level_offset = -1, .reverse_scale = 10});
-  EXPECT_DOUBLE_EQ(levels.forward, 1.5);
-  EXPECT_DOUBLE_EQ(levels.reverse, 30);
-  EXPECT_DOUBLE_EQ(levels.proxy, 3);
+  EXPECT_DOUBLE_EQ(balance(3, 1), 0.75);
+  EXPECT_EQ(balance(2, 0), 1);
+  EXPECT_EQ(balance(0, 2), 0);
+  EXPECT_EQ(balance(0, 0), 0.5);
 }
 
 TEST(DualSettings, RefuseBadFieldsByName) {

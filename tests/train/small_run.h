@@ -137,8 +137,7 @@ inline std::vector<double> outcome(const SmallRun& run, const TrainResult& resul
   };
   put_model(run.main);
   if (run.proxy) put_model(*run.proxy);
-  const Multipliers& m = result.multipliers;
-  for (const double value : {m.forward, m.reverse, m.proxy, m.zeta_lower, m.zeta_upper}) put(value);
+  for (const auto& [name, value] : result.multipliers) put(value);
   for (const Selected& selected : {result.main, result.proxy}) {
     put(selected.iteration);
     put(selected.nll);

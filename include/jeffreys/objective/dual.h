@@ -1,6 +1,6 @@
-// The dual problem (eq:kl_lagrangian, P:conditional_empirical) as arithmetic: from log densities
-// and multipliers to the levels of the constraints, the Lagrangian, and the weights with which each
-// row's score counts in its gradient.
+// The dual problem (eq:kl_lagrangian, P:conditional_empirical) as arithmetic: from log densities to
+// what the constraints measure, and from the constraints' weights to those of each row's score in
+// the gradient of the Lagrangian. The constraints themselves are in constraint.h.
 //
 // x: data rows, y: samples of the main model. log p = main model, f = proxy model (already divided
 // by the temperature). log_zeta has one entry for each condition: sample i belongs to condition
@@ -61,44 +61,30 @@ struct BatchValues {
 // The unscaled terms: NLL of the main model, KL(main || proxy), NLL of the proxy.
 [[nodiscard]] Terms divergences(const BatchValues& values);
 
-// What the constraints compare with their slack.
-[[nodiscard]] Terms constraint_levels(const Terms& divergences, const DualSettings& settings);
-
 // What the two normalisation constraints see: the mean of log zeta over the conditions, or the
 // logarithm of the mean zeta where raw zeta is bounded.
 [[nodiscard]] double zeta_level(const VectorView<double>& log_zeta, const DualSettings& settings);
 
-// log_zeta: by condition. The levels of the two constraints are those of zeta_level.
-[[nodiscard]] double lagrangian(const Terms& levels, const VectorView<double>& log_zeta,
-                                const Slack& slack, const Multipliers& multipliers,
-                                const DualSettings& settings);
+// What zeta_pull adds to the Lagrangian. log_zeta: by condition.
+[[nodiscard]] double zeta_pull_cost(const VectorView<double>& log_zeta,
+                                    const DualSettings& settings);
 
-// The gradient of the Lagrangian with respect to all five multipliers at the closed-form slack
-// (eq:gradlagrange). zeta_level: what the function of that name returns.
-[[nodiscard]] Multipliers multiplier_gradient(const Terms& levels, double zeta_level,
-                                              const Multipliers& multipliers,
-                                              const DualSettings& settings);
+struct ScoreWeights;
 
-// Weights of the scores of a batch of `rows` data rows, or as many samples: the gradient of the
-// Lagrangian is sum_i data_i grad log p(x_i) + sum_i samples_i grad log p(y_i).
-[[nodiscard]] double main_data_weight(const Multipliers& multipliers, const DualSettings& settings,
-                                      Eigen::Index rows);
-[[nodiscard]] double proxy_data_weight(const Multipliers& multipliers, const DualSettings& settings,
-                                       Eigen::Index rows);
-
-// eq:full_gradnf; log zeta is kept in the weight, as a baseline.
+// eq:full_gradnf: the weights of the scores of the main model's samples; log zeta is kept in the
+// weight, as a baseline.
 [[nodiscard]] Vector<double> main_sample_weights(const BatchValues& values,
-                                                 const Multipliers& multipliers,
+                                                 const ScoreWeights& weights,
                                                  const DualSettings& settings);
 
+// The gradient of the expectation of a statistic over the main model's samples: a sample's value
+// less the mean of the others, divided by their number.
+[[nodiscard]] Vector<double> statistic_sample_weights(Vector<double> values);
+
 // eq:full_gradebm, for one of `samples` samples; log_zeta is that of its condition. With log zeta
-// in the constraints the weight is bounded if zeta comes from the same samples. For a normalised
-// proxy only the reverse term remains.
+// in the constraints the weight is bounded if zeta comes from the same samples.
 [[nodiscard]] double proxy_sample_weight(double log_p, double f, double log_zeta,
-                                         const Multipliers& multipliers,
-                                         const DualSettings& settings, Eigen::Index samples);
-[[nodiscard]] double normalized_proxy_sample_weight(const Multipliers& multipliers,
-                                                    const DualSettings& settings,
-                                                    Eigen::Index samples);
+                                         const ScoreWeights& weights, const DualSettings& settings,
+                                         Eigen::Index samples);
 
 }  // namespace jeffreys

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace jeffreys::report {
@@ -13,14 +14,6 @@ struct TrainingCurves {
     std::vector<double> step = {};
     std::vector<double> value = {};  // as long as step
   };
-  // Multipliers of the constraints.
-  struct Multipliers {
-    Series forward = {};
-    Series reverse = {};
-    Series proxy = {};
-    Series zeta_lower = {};
-    Series zeta_upper = {};
-  };
   std::string title = {};
   // Negative log likelihood, nats for each row.
   Series main_train = {};
@@ -30,7 +23,8 @@ struct TrainingCurves {
   // The steps that were kept; marked on the validation curve, or else on the train curve.
   std::optional<double> best_main_step = {};
   std::optional<double> best_proxy_step = {};
-  Multipliers multipliers = {};
+  // Of the constraints, by their names, in the order in which they are drawn.
+  std::vector<std::pair<std::string, Series>> multipliers = {};
   Series log_zeta = {};
   Series effective_sample_size = {};  // as a fraction, 0 to 1
   Series balance = {};                // forward / (forward + reverse), 0 to 1

@@ -4,23 +4,25 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
-#include "jeffreys/objective/dual.h"
-#include "jeffreys/objective/multipliers.h"
+#include "jeffreys/objective/constraint.h"
 
 namespace jeffreys {
 
 enum class Method {
-  dual,         // the paper's: main and proxy model under constraints, adaptive multipliers
-  weighted,     // P-W: the same terms with fixed weights
-  mle,          // maximum likelihood
-  mle_noise,    // on data with normal noise added anew in each step
-  mle_entropy,  // with a term that favours entropy
+  dual,           // the paper's: main and proxy model under constraints, adaptive multipliers
+  fixed_epsilon,  // P:proxy: both KLs are minimised while the proxy's NLL is at most epsilon
+  weighted,       // P-W: the same terms with fixed weights
+  mle,            // maximum likelihood
+  mle_noise,      // on data with normal noise added anew in each step
+  mle_entropy,    // with a term that favours entropy
 };
 
 // Whether the method trains a proxy model beside the main model.
 [[nodiscard]] constexpr bool needs_proxy(Method method) {
-  return method == Method::dual || method == Method::weighted;
+  return method == Method::dual || method == Method::fixed_epsilon || method == Method::weighted;
 }
 
 enum class MultiplierOptimizer {
@@ -101,8 +103,11 @@ struct TrainOptions {
   OptimizerOptions optimizer = {};
   double averaging = 0;  // decay of exponential weight averaging of both models; 0: none
 
-  // Dual and weighted. With Method::weighted the multipliers are the weights and stay as they are.
+  // Of the methods with a proxy. With Method::weighted the multipliers are the weights and stay as
+  // they are.
   Multipliers multipliers = {};
+  std::optional<double> epsilon = {};         // fixed_epsilon: what the proxy's NLL may be at most
+  std::vector<Constraint> requirements = {};  // h of the paper: see requirement()
   MultiplierOptimizer multiplier_optimizer = MultiplierOptimizer::adamw;
   DualSettings dual = {};
   ZetaOptions zeta = {};
@@ -116,6 +121,10 @@ struct TrainOptions {
   double time_limit = 0;          // seconds; 0: none
   std::int64_t max_skipped = 25;  // non-finite steps in a row after which training has diverged
   std::int64_t record_every = 0;  // iterations between two entries of the history; 0: about 1000
+
+  // The list of the constraints. Throws std::invalid_argument for a fixed epsilon that was not
+  // given.
+  [[nodiscard]] std::vector<Constraint> constraints(bool normalized_proxy) const;
 
   // Throws std::invalid_argument naming the field, expected and actual value.
   void validate() const;

@@ -7,7 +7,8 @@
 namespace jeffreys {
 
 constexpr auto names(Method) {
-  return std::array<EnumName<Method>, 5>{{{"dual", Method::dual},
+  return std::array<EnumName<Method>, 6>{{{"dual", Method::dual},
+                                          {"fixed-epsilon", Method::fixed_epsilon},
                                           {"weighted", Method::weighted},
                                           {"mle", Method::mle},
                                           {"mle-noise", Method::mle_noise},
@@ -31,13 +32,14 @@ constexpr auto names(ZetaEstimator) {
 // Calls visit(key, value&, rule, help) for every option but the seed and the checkpoint's path.
 template <typename Options, typename Visit>
 void visit_train_options(Options& o, Visit&& visit) {
-  visit("method", o.method, kOneOfItsNames, "dual, weighted, mle, mle-noise or mle-entropy");
+  visit("method", o.method, kOneOfItsNames,
+        "dual, fixed-epsilon, weighted, mle, mle-noise or mle-entropy");
   visit("iterations", o.iterations, kAtLeastOne.not_in_fingerprint(), "gradient steps");
   visit("batch_size", o.batch_size, kNotNegative, "rows of a step; 0: all");
   visit("learning_rate.main", o.learning_rate.main, kNotNegative, "of the main model");
   visit("learning_rate.proxy", o.learning_rate.proxy, kNotNegative, "of the proxy model");
   visit("learning_rate.multipliers", o.learning_rate.multipliers, kNotNegative,
-        "of the KL multipliers");
+        "of the KL multipliers and of requirements");
   visit("learning_rate.zeta", o.learning_rate.zeta, kNotNegative, "of the multipliers of zeta");
   visit("schedule.kind", o.schedule.kind, kOneOfItsNames,
         "of the models' rates: constant or cosine");
@@ -76,6 +78,8 @@ void visit_train_options(Options& o, Visit&& visit) {
   visit("multipliers.zeta_upper", o.multipliers.zeta_upper, kNotNegative, "initial");
   visit("multipliers.optimizer", o.multiplier_optimizer, kOneOfItsNames,
         "adamw and sgd (two readings of the paper), or exact");
+  visit("epsilon", o.epsilon, kAnyNumber,
+        "fixed-epsilon: NLL that the proxy must reach, of standardised rows; none: not given");
   visit_dual_settings(o.dual, visit);
   visit("zeta.estimator", o.zeta.estimator, kOneOfItsNames,
         "zeta from samples shared with the reverse KL, pooled with more, or separate (paper)");

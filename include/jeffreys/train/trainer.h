@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "jeffreys/model/density.h"
@@ -45,7 +47,7 @@ struct TrainResult {
   std::int64_t skipped = 0;  // steps that were not finite
   std::int64_t checkpoints = 0;
   double seconds = 0;
-  Multipliers multipliers;  // after the last step
+  std::map<std::string, double> multipliers;  // by constraint, after the last step
   Selected main;
   Selected proxy;
   std::vector<StepRecord> history;  // thinned: see TrainOptions::record_every
@@ -82,7 +84,8 @@ class Trainer {
   [[nodiscard]] std::int64_t iteration() const;
   // Steps up to now that were not finite, without a good one between them.
   [[nodiscard]] std::int64_t skipped_in_a_row() const;
-  [[nodiscard]] const Multipliers& multipliers() const;
+  // By the names of the constraints.
+  [[nodiscard]] std::map<std::string, double> multipliers() const;
 
   // Calls f while the models hold their averaged weights; not at all without averaging.
   void with_averaged(const std::function<void()>& f);
