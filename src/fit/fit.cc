@@ -55,6 +55,7 @@ PreparedTable prepare(const Table& table, Schema schema, const Split& split) {
 Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threads, bool resume,
         TrainObserver* observer) {
   if (threads < 1) throw std::invalid_argument("threads: expected at least 1, got 0");
+  options.validate();
   TrainOptions train = options.train;
   train.seed = options.seed;
   const auto features = static_cast<Eigen::Index>(table.schema.features());

@@ -19,17 +19,11 @@ constexpr std::uint64_t kProxySeed = 0x9b05688c2b3e6c1fULL;
 
 std::unique_ptr<UnnormalizedDensity<float>> make_flow(const FitOptions& o, const ModelSize& size,
                                                       std::uint64_t seed) {
-  return std::make_unique<SplineFlow<float>>(
-      SplineFlowOptions{.features = size.features,
-                        .context_features = size.context_features,
-                        .transforms = o.flow.transforms,
-                        .bins = o.flow.bins,
-                        .hidden = o.flow.hidden,
-                        .order = o.flow.order,
-                        .start = o.flow.start,
-                        .affine = o.flow.affine,
-                        .student_t = o.flow.student_t,
-                        .seed = seed});
+  SplineFlowOptions options = o.flow;
+  options.features = size.features;
+  options.context_features = size.context_features;
+  options.seed = seed;
+  return std::make_unique<SplineFlow<float>>(options);
 }
 
 std::unique_ptr<UnnormalizedDensity<float>> make_energy(const FitOptions& o, const ModelSize& size,
@@ -73,11 +67,11 @@ void energy_defaults(std::size_t rows, const ModelSize& size, FitOptions& o) {
 
 std::unique_ptr<UnnormalizedDensity<float>> make_mixture(const FitOptions& o, const ModelSize& size,
                                                          std::uint64_t seed) {
-  return std::make_unique<GaussianMixture<float>>(
-      GaussianMixtureOptions{.features = size.features,
-                             .context_features = size.context_features,
-                             .components = o.mixture.components,
-                             .seed = seed});
+  GaussianMixtureOptions options = o.mixture;
+  options.features = size.features;
+  options.context_features = size.context_features;
+  options.seed = seed;
+  return std::make_unique<GaussianMixture<float>>(options);
 }
 
 const ModelChoiceEntry kChoices[] = {

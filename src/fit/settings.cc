@@ -12,30 +12,10 @@
 
 #include "fit/model_choice.h"
 #include "jeffreys/fit/fit_options.h"
-#include "jeffreys/train/train_options.h"
+#include "jeffreys/fit/fit_settings.h"
 
 namespace jeffreys {
 namespace {
-
-constexpr auto names(FeatureOrder) {
-  return std::array<EnumName<FeatureOrder>, 2>{
-      {{"alternating", FeatureOrder::alternating}, {"random", FeatureOrder::random}}};
-}
-constexpr auto names(FlowStart) {
-  return std::array<EnumName<FlowStart>, 3>{{{"random", FlowStart::random},
-                                             {"unconditional", FlowStart::unconditional},
-                                             {"independent", FlowStart::independent}}};
-}
-constexpr auto names(Ties) {
-  return std::array<EnumName<Ties>, 2>{{{"dequantize", Ties::dequantize}, {"keep", Ties::keep}}};
-}
-constexpr auto names(Missing) {
-  return std::array<EnumName<Missing>, 2>{{{"drop", Missing::drop}, {"error", Missing::error}}};
-}
-constexpr auto names(Standardize) {
-  return std::array<EnumName<Standardize>, 2>{
-      {{"training", Standardize::training}, {"all", Standardize::all}}};
-}
 
 template <typename V>
 std::string write(const V& value) {
@@ -105,43 +85,6 @@ void read(const std::string& text, V& value) {
   }
 }
 
-// Calls visit(key, value&, help) for every setting.
-template <typename Options, typename Visit>
-void visit_data_and_models(Options& o, Visit&& visit) {
-  visit("seed", o.seed, "of all random numbers: the same seed gives the same bits");
-  visit("main", o.main, "main model: flow, or mixture");
-  visit("proxy", o.proxy, "proxy model: flow, energy or mixture; all but energy also sample");
-  visit("validation.fraction", o.validation_fraction,
-        "share of rows held out; negative: 10 to 20 % by their number; 0: none");
-  visit("ties", o.schema.ties, "columns whose values repeat: dequantize, or keep (paper)");
-  visit("missing", o.schema.missing, "rows with missing cells: drop, or error");
-  visit("standardize", o.schema.standardize, "on training rows, or on all (paper)");
-  visit("flow.transforms", o.flow.transforms, "of the main model and of a flow proxy");
-  visit("flow.bins", o.flow.bins, "of each spline");
-  visit("flow.hidden", o.flow.hidden, "widths of the hidden layers");
-  visit("flow.order", o.flow.order, "of the features: alternating or random");
-  visit("flow.start", o.flow.start, "of its weights: random (paper), unconditional or independent");
-  visit("flow.affine", o.flow.affine, "an affine transform before the splines, for correlations");
-  visit("flow.student_t", o.flow.student_t,
-        "degrees of freedom of a heavy-tailed base; 0: normal (paper)");
-  visit("energy.hidden", o.energy.hidden, "width of an energy proxy");
-  visit("energy.blocks", o.energy.blocks, "residual blocks of an energy proxy");
-  visit("energy.film_layers", o.energy.film_layers, "layers of its FiLM parts, with conditions");
-  visit("energy.bounded", o.energy.bounded,
-        "spectral norms and LayerNorm in them, with conditions; paper: false");
-  visit("energy.confined", o.energy.confined,
-        "its density falls like a normal one far from the data; paper: false");
-  visit("energy.temperature", o.energy.temperature, "T: large dimensions need a small one");
-  visit("mixture.components", o.mixture.components, "Gaussians of a mixture");
-}
-
-template <typename Options, typename Visit>
-void visit_settings(Options& o, Visit&& visit) {
-  visit_data_and_models(o, visit);
-  visit_train_options(o.train, [&](const char* key, auto& value, const OptionRule&,
-                                   const char* help) { visit(key, value, help); });
-}
-
 // Keys that share their beginning or their end with an unknown one.
 std::string hint(const std::string& key) {
   std::vector<std::string> close;
@@ -158,15 +101,21 @@ std::string hint(const std::string& key) {
 
 std::vector<Setting> list_settings(const FitOptions& options) {
   std::vector<Setting> all;
-  visit_settings(options, [&](const char* key, const auto& value, const char* help) {
-    all.push_back({key, write(value), help});
-  });
+  visit_fit_options(options,
+                    [&](const char* key, const auto& value, const OptionRule&, const char* help) {
+                      all.push_back({key, write(value), help});
+                    });
   return all;
+}
+
+void FitOptions::validate() const {
+  visit_fit_options(*this, [](const char* key, const auto& value, const OptionRule& rule,
+                              const char*) { check_option(key, value, rule); });
 }
 
 void change_setting(FitOptions& options, const std::string& key, const std::string& value) {
   bool found = false;
-  visit_settings(options, [&](const char* name, auto& target, const char*) {
+  visit_fit_options(options, [&](const char* name, auto& target, const OptionRule&, const char*) {
     if (key != name) return;
     found = true;
     try {

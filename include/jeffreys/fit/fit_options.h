@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/model/spline_flow.h"
 #include "jeffreys/table/schema.h"
 #include "jeffreys/train/options.h"
@@ -17,16 +18,7 @@ struct ModelChoice {
   bool operator==(const ModelChoice&) const = default;
 };
 
-struct FlowSettings {
-  Eigen::Index transforms = 4;
-  Eigen::Index bins = 8;
-  std::vector<Eigen::Index> hidden = {64, 64};
-  FeatureOrder order = FeatureOrder::alternating;
-  FlowStart start = FlowStart::random;
-  bool affine = false;  // see SplineFlowOptions
-  double student_t = 0;
-};
-
+// Of an energy proxy, with conditions or without.
 struct EnergySettings {
   Eigen::Index hidden = 128;
   Eigen::Index blocks = 2;
@@ -36,20 +28,20 @@ struct EnergySettings {
   double temperature = 1;
 };
 
-struct MixtureSettings {
-  Eigen::Index components = 8;
-};
-
 struct FitOptions {
   std::uint64_t seed = 0;
   SchemaOptions schema = {};        // its seed, and that of `train`, are set from `seed`
   double validation_fraction = -1;  // share held out; negative: by the number of rows; 0: none
   ModelChoice main = {"flow"};
   ModelChoice proxy = {"flow"};
-  FlowSettings flow = {};
+  // The numbers of features and the seeds of the models are set when they are made.
+  SplineFlowOptions flow = {.transforms = 4};
   EnergySettings energy = {};
-  MixtureSettings mixture = {};
+  GaussianMixtureOptions mixture = {};
   TrainOptions train = {};
+
+  // Throws std::invalid_argument naming the setting, expected and actual value.
+  void validate() const;
 };
 
 // The defaults for a table of this many training rows, features and context features, and for this
