@@ -132,7 +132,7 @@ Matrix<double> read_observed(const ObservedArguments& a, const Posterior& poster
   }
   const Table table = a.file.empty() ? given_table(a.observed, posterior)
                                      : read_table_for(a.file, posterior.density().schema());
-  const Matrix<double> observed = numbers_of(table, posterior.outcome_names());
+  const Matrix<double> observed = matrix_from_table(table, posterior.outcome_names());
   warn_about_distances(posterior.distances(observed), globals);
   warn_about_constants(table, posterior, globals);
   return observed;
@@ -144,28 +144,6 @@ Matrix<double> read_one_observed(const ObservedArguments& a, const Posterior& po
   if (observed.rows() == 1) return observed;
   throw UsageError(fmt::format("{} has {} observations; this command takes one at a time", a.file,
                                observed.rows()));
-}
-
-Matrix<double> numbers_of(const Table& table, const std::vector<std::string>& names) {
-  Matrix<double> numbers(static_cast<Eigen::Index>(table.rows()),
-                         static_cast<Eigen::Index>(names.size()));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Column* column = table.find(names[i]);
-    if (column == nullptr) {
-      throw InputError(table.source, fmt::format("there is no column '{}'; it needs the columns {}",
-                                                 names[i], fmt::join(names, ", ")));
-    }
-    for (std::size_t r = 0; r < table.rows(); ++r) {
-      const double value = column->is_text() ? std::nan("") : column->numbers[r];
-      if (!std::isfinite(value)) {
-        throw InputError(table.source,
-                         fmt::format("column '{}' has a cell that is no finite number", names[i]),
-                         table.line(r), column->place);
-      }
-      numbers(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(i)) = value;
-    }
-  }
-  return numbers;
 }
 
 Posterior load_posterior(const std::string& path) {

@@ -10,7 +10,6 @@
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/fit/assess.h"
 #include "sbi/committee.h"
-#include "sbi/number_table.h"
 
 namespace jeffreys {
 namespace {
@@ -34,8 +33,8 @@ Matrix<double> columns_of(const Table& table, const std::vector<std::string>& na
 // the same in all rows: that of one row will do.
 Table as_table(const Table& original, std::size_t row, const Posterior& names,
                const PairRows& pairs) {
-  const Table parameters = number_table(names.parameter_names(), pairs.parameters);
-  const Table outcomes = number_table(names.outcome_names(), pairs.outcomes);
+  const Table parameters = table_from_matrix(pairs.parameters, names.parameter_names());
+  const Table outcomes = table_from_matrix(pairs.outcomes, names.outcome_names());
   Table table{original.source, {}, {}};
   for (const Column& column : original.columns) {
     const Column* filled = parameters.find(column.name);
