@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/load.h"
+#include "cli/progress.h"
+#include "cli/run_record.h"
 #include "cli/summary.h"
 #include "cli/training.h"
 #include "jeffreys/table/table_file.h"
@@ -90,12 +92,22 @@ void run_fit(FitArguments& a, Globals& globals) {
   TableOptions reading = a.reading;
   reading.text_columns = a.categorical;
   const Table table = read_table(a.table, reading);
-  run_training({.source = a.table,
-                .table = table,
-                .columns = column_options(a),
-                .model = model,
-                .defaults = default_fit_options},
-               *a.training, globals);
+  require_writable(model);
+  const FitRun run = fit_run(*a.training, model, globals);
+  const StopOnSignal signals;
+  TableFit made = fit_table(table, column_options(a), chosen_settings(*a.training), run);
+  const auto save = [&](const std::string& record) {
+    made.fit.density.record = record;
+    made.fit.density.save(model);
+  };
+  finish_fit({.source = a.table,
+              .model = model,
+              .table = made.table,
+              .options = made.options,
+              .defaults = made.defaults,
+              .report = made.fit.report,
+              .save = save},
+             run, globals);
 }
 
 }  // namespace

@@ -61,8 +61,7 @@ const char* name_of(StopReason reason) {
 
 const char* name_of(From from) { return from == From::main ? "main" : "proxy"; }
 
-std::string summary_text(const PreparedTable& table, const Fit& fit) {
-  const FitReport& report = fit.report;
+std::string summary_text(const PreparedTable& table, const FitReport& report) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format(
       "{} training rows, {} held out{}{}; {} columns modelled{}", table.rows(),

@@ -78,6 +78,8 @@ Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threa
     result.report.training = trainer.run(observer);
   }
   density.history = result.report.training.history;
+  // The model's bytes do not depend on how long its training took.
+  for (StepRecord& step : density.history) step.times = {};
   density.evaluations = result.report.training.evaluations;
   if (result.report.training.stop_reason == StopReason::interrupted) return result;
   density.normalize(options.seed);

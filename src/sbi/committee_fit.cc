@@ -60,7 +60,7 @@ class CommitteeFitting {
  public:
   CommitteeFitting(const Table& pairs, const std::optional<Prior>& prior,
                    const std::function<FitOptions(std::size_t)>& options_for,
-                   const CommitteeOptions& committee, const CommitteeRun& run)
+                   const CommitteeOptions& committee, const FitRun& run)
       : pairs_(pairs),
         prior_(prior),
         options_for_(options_for),
@@ -97,7 +97,12 @@ class CommitteeFitting {
       if (stopped()) return interrupted(std::move(one.table), members.back().density());
     }
     use_threads(members);
-    if (run_.members_done) run_.members_done();
+    if (run_.tell) {
+      run_.tell(
+          fmt::format("{} fits are done; asking them about the pairs that they left out, and "
+                      "for what the last fit is to learn",
+                      committee_.members));
+    }
     return learn_from(std::move(members));
   }
 
@@ -158,11 +163,7 @@ class CommitteeFitting {
     limit_time(options, number);
     options.train.checkpoint.path =
         run_.folder.empty() ? fs::path() : run_.folder / fmt::format("{}.checkpoint", number + 1);
-    std::unique_ptr<TrainObserver> observer;
-    if (run_.observe) {
-      observer = run_.observe(fmt::format("fit {} of {}", number + 1, fits), options, table);
-    }
-    Fit result = fit(table, options, run_.threads, run_.resume, observer.get());
+    Fit result = fit(table, options, run_, fmt::format("fit {} of {}", number + 1, fits));
     training_seconds_ += result.report.training.seconds;
     return result;
   }
@@ -277,7 +278,7 @@ class CommitteeFitting {
   const std::optional<Prior>& prior_;
   const std::function<FitOptions(std::size_t)>& options_for_;
   CommitteeOptions committee_;
-  const CommitteeRun& run_;
+  const FitRun& run_;
   FitOptions options_;
   std::vector<std::size_t> rows_;  // of the table: complete ones
   std::vector<std::size_t> part_;  // of each of them
@@ -304,7 +305,7 @@ int default_members(std::size_t pairs, std::size_t parameters) {
 
 CommitteeFit fit_committee(const Table& pairs, const std::optional<Prior>& prior,
                            const std::function<FitOptions(std::size_t rows)>& options_for,
-                           const CommitteeOptions& committee, const CommitteeRun& run) {
+                           const CommitteeOptions& committee, const FitRun& run) {
   return CommitteeFitting(pairs, prior, options_for, committee, run).fit_all();
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "base/checks.h"
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys {
@@ -82,10 +83,16 @@ Matrix<double> reordered(const Posterior& posterior, const Matrix<double>& param
 
 }  // namespace
 
+void PosteriorCheckOptions::validate() const {
+  check_at_least("PosteriorCheckOptions.samples", samples, 10);
+  sampling.validate();
+}
+
 bool PosteriorCheck::miscalibrated() const { return p_value < kSignificance; }
 
 PosteriorCheck check_posterior(const Posterior& posterior, const Table& pairs,
                                const PosteriorCheckOptions& options) {
+  options.validate();
   const Matrix<double> parameters = matrix_from_table(pairs, posterior.parameter_names());
   const Matrix<double> outcomes = matrix_from_table(pairs, posterior.outcome_names());
   if (parameters.rows() < kLeastCheckRows) {

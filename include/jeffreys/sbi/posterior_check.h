@@ -24,6 +24,9 @@ struct PosteriorCheckOptions {
   PosteriorSampling sampling = {};
   // Told before each pair how many are done; may be empty. It may throw to stop.
   std::function<void(Eigen::Index done, Eigen::Index pairs)> on_pair = {};
+
+  // Throws std::invalid_argument naming the field, expected and actual value.
+  void validate() const;
 };
 
 struct PosteriorCheck {
