@@ -5,6 +5,7 @@
 #include "cli/run_record.h"
 #include "cli/summary.h"
 #include "cli/training.h"
+#include "jeffreys/base/assignment.h"
 #include "jeffreys/table/table_file.h"
 
 namespace jeffreys::cli {
@@ -26,28 +27,18 @@ struct FitArguments {
 
 // name=lower:upper, either side may be empty
 std::pair<std::string, Bounds> parse_bound(const std::string& text) {
-  const auto refuse = [&]() -> UsageError {
-    return UsageError(fmt::format(
-        "--bound: expected COLUMN=LOWER:UPPER, for example age=0:120 or price=0:, got '{}'", text));
-  };
-  const std::size_t equals = text.rfind('=');
-  const std::size_t colon = text.find(':', equals == std::string::npos ? 0 : equals);
-  if (equals == std::string::npos || equals == 0 || colon == std::string::npos) throw refuse();
+  constexpr const char* kForm = "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:";
+  const auto [column, range] = split_assignment(text, "--bound", kForm, Equals::last);
+  const std::size_t colon = range.find(':');
   const auto side = [&](const std::string& part, double absent) {
-    if (part.empty()) return absent;
-    try {
-      std::size_t end = 0;
-      const double value = std::stod(part, &end);
-      if (end != part.size()) throw refuse();
-      return value;
-    } catch (const std::logic_error&) {
-      throw refuse();
-    }
+    const std::optional<double> value = part.empty() ? absent : read_number(part);
+    if (colon != std::string::npos && value) return *value;
+    throw UsageError(fmt::format("--bound: expected {}, got '{}'", kForm, text));
   };
   Bounds bounds;
-  bounds.lower = side(text.substr(equals + 1, colon - equals - 1), bounds.lower);
-  bounds.upper = side(text.substr(colon + 1), bounds.upper);
-  return {text.substr(0, equals), bounds};
+  bounds.lower = side(range.substr(0, colon), bounds.lower);
+  bounds.upper = side(range.substr(colon + 1), bounds.upper);
+  return {column, bounds};
 }
 
 SchemaOptions column_options(const FitArguments& a) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "jeffreys/base/assignment.h"
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
@@ -32,16 +33,22 @@ Table read_table_for(const std::string& path, const Schema& schema) {
 Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
   std::map<std::string, std::string> given;
   for (const std::string& item : items) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw UsageError(fmt::format("--given: expected COLUMN=VALUE, got '{}'", item));
-    }
-    if (!given.emplace(item.substr(0, equals), item.substr(equals + 1)).second) {
-      throw UsageError(fmt::format("--given: column '{}' is given twice", item.substr(0, equals)));
-    }
+    const auto column = split_assignment(item, "--given", "COLUMN=VALUE");
+    if (given.insert(column).second) continue;
+    throw UsageError(fmt::format("--given: column '{}' is given twice", column.first));
   }
   if (schema.context_features() > 0 || !given.empty()) return schema.encode_conditions(given);
   return {};
+}
+
+std::optional<double> read_number(const std::string& text) {
+  try {
+    std::size_t end = 0;
+    const double value = std::stod(text, &end);
+    return end == text.size() ? std::optional(value) : std::nullopt;
+  } catch (const std::logic_error&) {
+    return {};
+  }
 }
 
 void add_from(CLI::App& command, std::string& target) {

@@ -1,6 +1,7 @@
 // Models and tables as the commands get them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ void add_from(CLI::App& command, std::string& target);
 // The condition columns of --given COLUMN=VALUE,... as [1, context features]; nothing for a model
 // without conditions. UsageError for a column given twice, or for a model that has none.
 Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema);
+
+// The number that the text is, and nothing else.
+std::optional<double> read_number(const std::string& text);
 
 // A table in a file, or ("" or "-") on standard output: as CSV, or with --json as an object of
 // columns.

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli/load.h"
-#include "jeffreys/base/input_error.h"
+#include "jeffreys/base/assignment.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -91,22 +91,15 @@ void warn_about_constants(const Table& table, const Posterior& posterior, const 
 
 std::map<std::string, double> read_assignments(const std::string& option,
                                                const std::vector<std::string>& items) {
+  constexpr const char* kForm = "NAME=NUMBER,..., for example x=0.5,y=-1";
   std::map<std::string, double> given;
   for (const std::string& item : items) {
-    const std::size_t equals = item.rfind('=');
-    double value = std::nan("");
-    std::size_t end = 0;
-    try {
-      if (equals != std::string::npos) value = std::stod(item.substr(equals + 1), &end);
-    } catch (const std::logic_error&) {
-      end = 0;
+    const auto [name, text] = split_assignment(item, option, kForm, Equals::last);
+    const std::optional<double> value = read_number(text);
+    if (!value || !std::isfinite(*value)) {
+      throw UsageError(fmt::format("{}: expected {}, got '{}'", option, kForm, item));
     }
-    if (end == 0 || equals == 0 || end + equals + 1 != item.size() || !std::isfinite(value)) {
-      throw UsageError(fmt::format("{}: expected NAME=NUMBER,..., for example x=0.5,y=-1, got '{}'",
-                                   option, item));
-    }
-    const std::string name = item.substr(0, equals);
-    if (given.emplace(name, value).second) continue;
+    if (given.emplace(name, *value).second) continue;
     throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
   }
   return given;

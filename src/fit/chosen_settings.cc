@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/flat_toml.h"
+#include "jeffreys/base/assignment.h"
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys {
@@ -64,11 +65,8 @@ void ChosenSettings::add(const std::string& key, const std::string& value,
 }
 
 void ChosenSettings::add_text(const std::string& text, const std::string& origin) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw std::invalid_argument(fmt::format("{}: expected KEY=VALUE, got '{}'", origin, text));
-  }
-  add(text.substr(0, equals), text.substr(equals + 1), origin);
+  const auto [key, value] = split_assignment(text, origin, "KEY=VALUE");
+  add(key, value, origin);
 }
 
 bool ChosenSettings::has(std::string_view key) const {
