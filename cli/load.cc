@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <map>
 
 #include "jeffreys/base/assignment.h"
@@ -86,6 +85,13 @@ void require_other_file(const std::string& output, const std::vector<std::string
     throw UsageError(fmt::format(
         "-o {}: this would write over what the command reads; give another name", output));
   }
+}
+
+void require_folder(const std::filesystem::path& output) {
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  if (std::filesystem::is_directory(folder)) return;
+  throw InputError(output.string(),
+                   fmt::format("there is no directory {}: create it first", folder.string()));
 }
 
 void announce(const std::string& path, const Globals& globals) {

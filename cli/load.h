@@ -1,6 +1,7 @@
 // Models and tables as the commands get them.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ void write_result(const Table& table, const std::string& path, const Globals& gl
 
 // Throws UsageError if the output is one of the files that the command reads.
 void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
+
+// Throws InputError if there is no folder for it.
+void require_folder(const std::filesystem::path& output);
 
 // Says which file was written: in words, or with --json as {"output": path}.
 void announce(const std::string& path, const Globals& globals);

@@ -30,10 +30,7 @@ Table given_table(const std::vector<std::string>& items, const Posterior& poster
                                    name, found == known.end() ? "no outcome" : "a parameter",
                                    outcomes_of(posterior)));
     }
-    Column column;
-    column.name = name;
-    column.numbers = {value};
-    table.columns.push_back(std::move(column));
+    table.columns.push_back({.name = name, .numbers = {value}});
   }
   for (const std::string& name : posterior.outcome_names()) {
     if (table.find(name) != nullptr) continue;

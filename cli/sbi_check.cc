@@ -36,10 +36,7 @@ void require_figure(const std::filesystem::path& path) {
     throw InputError(path.string(),
                      "cannot draw: expected a file name that ends with .svg or .png");
   }
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (std::filesystem::is_directory(folder)) return;
-  throw InputError(path.string(),
-                   fmt::format("there is no directory {}: create it first", folder.string()));
+  require_folder(path);
 }
 
 void require_sense(const CheckArguments& a) {

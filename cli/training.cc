@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "cli/load.h"
 #include "cli/progress.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/fit/models.h"
@@ -17,15 +18,10 @@ std::size_t TrainingArguments::thread_count() const {
 }
 
 void require_writable(const std::filesystem::path& model) {
-  const std::filesystem::path folder =
-      model.has_parent_path() ? model.parent_path() : std::filesystem::path(".");
   if (std::filesystem::is_directory(model)) {
     throw InputError(model.string(), "is a directory, expected a file name for the model");
   }
-  if (!std::filesystem::is_directory(folder)) {
-    throw InputError(model.string(),
-                     fmt::format("there is no directory {}: create it first", folder.string()));
-  }
+  require_folder(model);
   const std::filesystem::path probe = model.string() + ".checkpoint.probe";
   storage::write_file_atomically(probe, {});
   std::filesystem::remove(probe);

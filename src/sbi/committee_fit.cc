@@ -8,7 +8,6 @@
 #include "base/checks.h"
 #include "base/fingerprint.h"
 #include "jeffreys/base/input_error.h"
-#include "jeffreys/fit/assess.h"
 #include "sbi/committee.h"
 
 namespace jeffreys {

@@ -27,15 +27,8 @@ int member_count(const PosteriorFitOptions& chosen, const FitOptions& options, c
   return default_members(complete_rows(pairs, options.schema).size(), parameters);
 }
 
-// The members' fits, and the last one.
-CommitteeFit fit_several(const Table& pairs, const std::optional<Prior>& prior, const FitPlan& plan,
-                         int members, const FitRun& run) {
-  run.check_unfinished();
-  return fit_committee(pairs, prior, plan.options_for, {.members = members}, run);
-}
-
-CommitteeFit fit_one(const FitPlan& plan, const FitRun& run) {
-  TableFit one = fit_table(plan, run);
+CommitteeFit fit_one(FitPlan plan, const FitRun& run) {
+  TableFit one = fit_table(std::move(plan), run);
   const std::size_t rows = one.table.rows();
   return {std::move(one.table), std::move(one.fit), rows, {}};
 }
@@ -55,8 +48,10 @@ PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
                                 options.settings, default_posterior_options);
   const int members =
       member_count(options, plan.options_for(plan.table.rows()), pairs, all.parameters.size());
-  CommitteeFit made =
-      members > 1 ? fit_several(pairs, prior, plan, members, run) : fit_one(plan, run);
+  if (members > 1) run.check_unfinished();
+  CommitteeFit made = members > 1
+                          ? fit_committee(pairs, prior, plan.options_for, {.members = members}, run)
+                          : fit_one(plan, run);
   FitReport& report = made.fit.report;
   // Of several fits that were interrupted between two of them none was under way.
   const std::size_t rows = made.trained_on > 0 ? made.trained_on : plan.table.rows();

@@ -45,10 +45,7 @@ Table table_from_matrix(const MatrixView<double>& values, const std::vector<std:
   Table table;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Vector<double> numbers = values.col(static_cast<Eigen::Index>(i));
-    Column column;
-    column.name = names[i];
-    column.numbers.assign(numbers.begin(), numbers.end());
-    table.columns.push_back(std::move(column));
+    table.columns.push_back({.name = names[i], .numbers = {numbers.begin(), numbers.end()}});
   }
   return table;
 }

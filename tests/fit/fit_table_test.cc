@@ -69,7 +69,11 @@ TEST_F(FitTable, GoesOnAfterAnInterruptionAsIfNothingHadHappened) {
   EXPECT_EQ(stopped.fit.report.training.iterations, 16);
   EXPECT_THAT([&] { (void)fitted(run(1000)); },
               ThrowsMessage<InputError>(AllOf(HasSubstr("m.checkpoint"), HasSubstr("unfinished"))));
-  const TableFit resumed = fitted(run(1000, true));
+  int steps = 0;
+  FitRun how = run(1000, true);
+  how.should_stop = [&] { return ++steps < 0; };
+  const TableFit resumed = fitted(how);
+  EXPECT_EQ(steps, 39 - 16);  // not asked after the last one
   EXPECT_EQ(resumed.fit.report.training.iterations, 40);
   EXPECT_EQ(densities(resumed.fit), densities(fitted({}).fit));
   run(0).remove_unfinished();

@@ -135,11 +135,11 @@ TEST_F(Laws, UnitsShiftTheLogDensity) {
 TEST_F(Laws, FitDoesNotDependOnThreads) {
   const FitOptions options = small_fit_options(20);
   const PreparedTable table = prepare(plane_table(), options);
-  const Fit one = fit(table, options, 1);
-  const Fit three = fit(table, options, 3);
+  const Fit one = fit(table, options, {.threads = 1});
+  const Fit three = fit(table, options, {.threads = 3});
   EXPECT_EQ(one.density.log_prob(plane_table()).log_prob,
             three.density.log_prob(plane_table()).log_prob);
-  EXPECT_THROW((void)fit(table, options, 0), std::invalid_argument);
+  EXPECT_THROW((void)fit(table, options, {.threads = 0}), std::invalid_argument);
 }
 
 TEST_F(Laws, ReportAgreesWithTheDensity) {

@@ -53,14 +53,26 @@ class FitPosterior : public ScratchTest {
             .resume = resume,
             .should_stop = [steps]() mutable { return --steps < 0; }};
   }
-  // Interrupted after so many steps, refused, and resumed.
-  void expect_to_go_on(int members, int steps, const char* kept) const {
+  // Interrupted after so many steps, refused, and resumed with the fit of the label `first`.
+  void expect_to_go_on(int members, int steps, const char* kept, const char* first) const {
     const auto fitted = [&](const FitRun& how) {
       return fit_posterior(moons(), {}, moons_prior(), quick(members), how);
     };
     EXPECT_EQ(fitted(run(false, steps)).report.training.stop_reason, StopReason::interrupted);
     EXPECT_THAT([&] { (void)fitted(run(false)); }, ThrowsMessage<InputError>(HasSubstr(kept)));
-    const PosteriorFit resumed = fitted(run(true));
+    FitRun again = run(true);
+    std::vector<std::string> labels;
+    std::int64_t done = 0;
+    again.observe = [&](const std::string& label, const FitOptions&, const PreparedTable&) {
+      labels.push_back(label);
+      return nullptr;
+    };
+    again.should_stop = [&] { return ++done < 0; };
+    const PosteriorFit resumed = fitted(again);
+    ASSERT_FALSE(labels.empty());
+    EXPECT_EQ(labels.front(), first);
+    // Of one fit: asked after each of the steps that were left, but for the last.
+    EXPECT_TRUE(members > 1 || done == 29 - (steps + 1)) << done;
     EXPECT_EQ(resumed.report.training.stop_reason, StopReason::finished);
     EXPECT_EQ(resumed.report.members, members);
     EXPECT_EQ(log_probs(resumed), log_probs(fitted({})));
@@ -113,11 +125,11 @@ TEST_F(FitPosterior, DoesWhatItsStepsDo) {
 }
 
 TEST_F(FitPosterior, GoesOnWithOneFitAsIfNothingHadHappened) {
-  expect_to_go_on(1, 10, "p.checkpoint");
+  expect_to_go_on(1, 10, "p.checkpoint", "fit");
 }
 
 TEST_F(FitPosterior, GoesOnWithSeveralFitsAsIfNothingHadHappened) {
-  expect_to_go_on(3, 75, "p.members");
+  expect_to_go_on(3, 75, "p.members", "fit 3 of 4");
 }
 
 TEST_F(FitPosterior, SaysWhatHappensBetweenTheFits) {

@@ -12,7 +12,6 @@
 #include <functional>
 #include <optional>
 
-#include "jeffreys/fit/fit_table.h"
 #include "jeffreys/sbi/pairs.h"
 
 namespace jeffreys {

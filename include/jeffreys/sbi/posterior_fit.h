@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "jeffreys/fit/fit_table.h"
 #include "jeffreys/sbi/committee_fit.h"
 
 namespace jeffreys {
