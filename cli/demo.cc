@@ -6,7 +6,7 @@
 #include "cli/plotting.h"
 #include "cli/progress.h"
 #include "jeffreys/evaluate/held_out.h"
-#include "jeffreys/fit/fit.h"
+#include "jeffreys/fit/fit_table.h"
 #include "jeffreys/truth/source.h"
 
 namespace jeffreys::cli {
@@ -22,31 +22,22 @@ struct DemoArguments {
   std::int64_t iterations = 0;
 };
 
-Table points_table(const Matrix<double>& points, const std::string& name) {
-  Table table;
-  table.source = name;
-  for (Eigen::Index k = 0; k < points.cols(); ++k) {
-    Column column;
-    column.name = k == 0 ? "x" : "y";
-    column.numbers.assign(static_cast<std::size_t>(points.rows()), 0);
-    Eigen::Map<Vector<double>>(column.numbers.data(), points.rows()) = points.col(k);
-    table.columns.push_back(std::move(column));
-  }
-  return table;
-}
-
 Fit fit_source(const Table& table, Method method, const DemoArguments& a, const Globals& globals) {
-  FitOptions options;
-  options.seed = a.seed;
-  const PreparedTable prepared = prepare(table, options);
-  options = default_fit_options(prepared.rows(), 2, 0);
-  options.seed = a.seed;
-  options.train.method = method;
-  if (a.iterations > 0) options.train.iterations = a.iterations;
-  Progress progress(globals, method == Method::dual ? "dual method       " : "maximum likelihood",
-                    options.train.iterations, -prepared.validation_log_jacobian.mean());
-  return fit(prepared, options, std::max(1U, std::thread::hardware_concurrency()), false,
-             &progress);
+  ChosenSettings settings;
+  settings.add("seed", fmt::format("{}", a.seed), "--seed");
+  settings.add("method", method == Method::dual ? "dual" : "mle", "method");
+  if (a.iterations > 0) settings.add("iterations", fmt::format("{}", a.iterations), "--iterations");
+  const auto observe = [&](const std::string&, const FitOptions& options,
+                           const PreparedTable& prepared) {
+    return std::make_unique<Progress>(
+        globals, method == Method::dual ? "dual method       " : "maximum likelihood", options,
+        prepared);
+  };
+  return fit_table(table, {}, settings,
+                   {.threads = std::max(1U, std::thread::hardware_concurrency()),
+                    .observe = observe,
+                    .should_stop = StopOnSignal::requested})
+      .fit;
 }
 
 MeanNll test_nll(const TabularDensity<float>& density, const Table& test, From from) {
@@ -55,8 +46,8 @@ MeanNll test_nll(const TabularDensity<float>& density, const Table& test, From f
 
 void run_demo(const DemoArguments& a, const Globals& globals) {
   const auto source = make_source(a.source);
-  const Table training = points_table(source->sample(a.rows, a.seed, 0), a.source);
-  const Table test = points_table(source->sample(kTestRows, a.seed, 1), a.source);
+  const Table training = table_from_matrix(source->sample(a.rows, a.seed, 0), {"x", "y"});
+  const Table test = table_from_matrix(source->sample(kTestRows, a.seed, 1), {"x", "y"});
   say(globals,
       fmt::format("{} rows from the source '{}', whose density is known; tested on {} others",
                   a.rows, a.source, kTestRows));

@@ -2,35 +2,15 @@
 
 #include "cli/load.h"
 #include "cli/summary.h"
-#include "jeffreys/base/random_purpose.h"
-#include "jeffreys/evaluate/held_out.h"
-#include "jeffreys/objective/importance.h"
+#include "jeffreys/fit/evaluate_density.h"
 
 namespace jeffreys::cli {
 namespace {
-
-constexpr Eigen::Index kReverseRows = 10000;
 
 struct EvaluateArguments {
   std::string model;
   std::string table;
 };
-
-// KL(main || proxy), and how even the weights of the same samples are.
-struct Reverse {
-  PairedDifference kl;
-  ImportanceEstimate importance;
-};
-
-Reverse reverse_kl(const TabularDensity<float>& density) {
-  const Samples<float> samples = density.main().sample(kReverseRows, {0, kComparedSamples, 0});
-  const Matrix<double> x = samples.x.cast<double>();
-  const Vector<double> main = samples.log_prob.cast<double>();
-  const Vector<double> proxy = density.log_prob(x, Matrix<double>(), From::proxy);
-  const Vector<double> weights = proxy - main;
-  return {paired_difference(proxy, main),
-          importance_estimate({weights.data(), static_cast<std::size_t>(weights.size())})};
-}
 
 void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
   const auto density = TabularDensity<float>::load(a.model);
@@ -38,40 +18,39 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
   Json json{{"model", a.model}, {"table", a.table}, {"default", name_of(density.chosen())}};
   std::vector<std::string> lines{
       fmt::format("mean negative log density of {}, nats a row", a.table)};
+  const DensityEvaluation found = evaluate_density(density, table);
   for (const From from : {From::main, From::proxy}) {
-    if (from == From::proxy && !density.proxy()) continue;
-    const TableLogProb result = density.log_prob(table, from);
-    const MeanNll nll = mean_nll(result.log_prob);
-    json[name_of(from)] = {{"nll", number(nll.nll)},
-                           {"standard_error", number(nll.standard_error)},
-                           {"rows", nll.rows}};
-    json["dropped_rows"] = result.dropped;
+    if (from == From::proxy && !found.proxy) continue;
+    const MeanNll& nll = from == From::main ? found.main : *found.proxy;
+    json[name_of(from)] = nll_json(nll);
+    json["dropped_rows"] = found.dropped;
     lines.push_back(fmt::format("  {:<6} {:.4f} +- {:.4f}{}", name_of(from), nll.nll,
                                 nll.standard_error,
                                 density.chosen() == from ? "  <- used by default" : ""));
-    if (from == density.chosen() && result.dropped > 0) {
-      lines.push_back(fmt::format("  {} rows with missing values were left out", result.dropped));
+    if (from == density.chosen() && found.dropped > 0) {
+      lines.push_back(fmt::format("  {} rows with missing values were left out", found.dropped));
     }
   }
-  if (density.proxy() && density.schema().context_features() == 0) {
-    const Reverse reverse = reverse_kl(density);
-    json["reverse_kl"] = {{"kl", number(reverse.kl.mean)},
-                          {"standard_error", number(reverse.kl.standard_error)},
-                          {"samples", kReverseRows}};
-    json["effective_sample_size"] = number(reverse.importance.effective_sample_size);
-    json["pareto_k"] = number(reverse.importance.pareto_k);
+  if (found.reverse) {
+    const auto& [kl, importance, samples] = *found.reverse;
+    json["reverse_kl"] = {{"kl", number(kl.mean)},
+                          {"standard_error", number(kl.standard_error)},
+                          {"samples", samples}};
+    json["effective_sample_size"] = number(importance.effective_sample_size);
+    json["pareto_k"] = number(importance.pareto_k);
     lines.push_back(fmt::format(
         "KL(main || proxy) {:.4f} +- {:.4f}, effective sample size {:.1f} %, Pareto k {:.2f}, from "
         "{} samples of main",
-        reverse.kl.mean, reverse.kl.standard_error, 100 * reverse.importance.effective_sample_size,
-        reverse.importance.pareto_k, kReverseRows));
+        kl.mean, kl.standard_error, 100 * importance.effective_sample_size, importance.pareto_k,
+        samples));
   }
-  const EnergyCheck energy = density.check_energy(density.schema().encode(table).context, 0);
-  if (energy.conditions > 0) {
-    json.update(energy_json(energy));
-    json["warnings"] = energy.warnings();
-    lines.push_back(energy_line(energy));
-    for (const std::string& warning : energy.warnings()) lines.push_back("warning: " + warning);
+  if (found.energy.conditions > 0) {
+    json.update(energy_json(found.energy));
+    json["warnings"] = found.energy.warnings();
+    lines.push_back(energy_line(found.energy));
+    for (const std::string& warning : found.energy.warnings()) {
+      lines.push_back("warning: " + warning);
+    }
   }
   if (globals.json) {
     print_json(json);

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include "cli/load.h"
+#include "cli/progress.h"
+#include "cli/run_record.h"
 #include "cli/summary.h"
 #include "cli/training.h"
+#include "jeffreys/base/assignment.h"
 #include "jeffreys/table/table_file.h"
 
 namespace jeffreys::cli {
@@ -24,28 +27,18 @@ struct FitArguments {
 
 // name=lower:upper, either side may be empty
 std::pair<std::string, Bounds> parse_bound(const std::string& text) {
-  const auto refuse = [&]() -> UsageError {
-    return UsageError(fmt::format(
-        "--bound: expected COLUMN=LOWER:UPPER, for example age=0:120 or price=0:, got '{}'", text));
-  };
-  const std::size_t equals = text.rfind('=');
-  const std::size_t colon = text.find(':', equals == std::string::npos ? 0 : equals);
-  if (equals == std::string::npos || equals == 0 || colon == std::string::npos) throw refuse();
+  constexpr const char* kForm = "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:";
+  const auto [column, range] = split_assignment(text, "--bound", kForm, Equals::last);
+  const std::size_t colon = range.find(':');
   const auto side = [&](const std::string& part, double absent) {
-    if (part.empty()) return absent;
-    try {
-      std::size_t end = 0;
-      const double value = std::stod(part, &end);
-      if (end != part.size()) throw refuse();
-      return value;
-    } catch (const std::logic_error&) {
-      throw refuse();
-    }
+    const std::optional<double> value = part.empty() ? absent : read_number(part);
+    if (colon != std::string::npos && value) return *value;
+    throw UsageError(fmt::format("--bound: expected {}, got '{}'", kForm, text));
   };
   Bounds bounds;
-  bounds.lower = side(text.substr(equals + 1, colon - equals - 1), bounds.lower);
-  bounds.upper = side(text.substr(colon + 1), bounds.upper);
-  return {text.substr(0, equals), bounds};
+  bounds.lower = side(range.substr(0, colon), bounds.lower);
+  bounds.upper = side(range.substr(colon + 1), bounds.upper);
+  return {column, bounds};
 }
 
 SchemaOptions column_options(const FitArguments& a) {
@@ -90,12 +83,22 @@ void run_fit(FitArguments& a, Globals& globals) {
   TableOptions reading = a.reading;
   reading.text_columns = a.categorical;
   const Table table = read_table(a.table, reading);
-  run_training({.source = a.table,
-                .table = table,
-                .columns = column_options(a),
-                .model = model,
-                .defaults = default_fit_options},
-               *a.training, globals);
+  require_writable(model);
+  const FitRun run = fit_run(*a.training, model, globals);
+  const StopOnSignal signals;
+  TableFit made = fit_table(table, column_options(a), chosen_settings(*a.training), run);
+  const auto save = [&](const std::string& record) {
+    made.fit.density.record = record;
+    made.fit.density.save(model);
+  };
+  finish_fit({.source = a.table,
+              .model = model,
+              .table = made.table,
+              .options = made.options,
+              .defaults = made.defaults,
+              .report = made.fit.report,
+              .save = save},
+             run, globals);
 }
 
 }  // namespace
@@ -115,7 +118,7 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("--bound", a->bounds, "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:")
       ->delimiter(',');
   add_training_options(*command, a->training,
-                       "dual (default), mle, mle-noise, mle-entropy, weighted");
+                       "dual (default), fixed-epsilon, weighted, mle, mle-noise, mle-entropy");
   command->add_flag("--settings", a->list_settings, "List all settings and presets, and stop");
   command->add_option("--ties", a->ties, "Repeated values: dequantize (default) or keep");
   command->add_option("--standardize", a->standardize, "On training rows (default) or all");

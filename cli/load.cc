@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <map>
 
+#include "jeffreys/base/assignment.h"
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
@@ -32,16 +32,22 @@ Table read_table_for(const std::string& path, const Schema& schema) {
 Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
   std::map<std::string, std::string> given;
   for (const std::string& item : items) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw UsageError(fmt::format("--given: expected COLUMN=VALUE, got '{}'", item));
-    }
-    if (!given.emplace(item.substr(0, equals), item.substr(equals + 1)).second) {
-      throw UsageError(fmt::format("--given: column '{}' is given twice", item.substr(0, equals)));
-    }
+    const auto column = split_assignment(item, "--given", "COLUMN=VALUE");
+    if (given.insert(column).second) continue;
+    throw UsageError(fmt::format("--given: column '{}' is given twice", column.first));
   }
   if (schema.context_features() > 0 || !given.empty()) return schema.encode_conditions(given);
   return {};
+}
+
+std::optional<double> read_number(const std::string& text) {
+  try {
+    std::size_t end = 0;
+    const double value = std::stod(text, &end);
+    return end == text.size() ? std::optional(value) : std::nullopt;
+  } catch (const std::logic_error&) {
+    return {};
+  }
 }
 
 void add_from(CLI::App& command, std::string& target) {
@@ -79,6 +85,13 @@ void require_other_file(const std::string& output, const std::vector<std::string
     throw UsageError(fmt::format(
         "-o {}: this would write over what the command reads; give another name", output));
   }
+}
+
+void require_folder(const std::filesystem::path& output) {
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  if (std::filesystem::is_directory(folder)) return;
+  throw InputError(output.string(),
+                   fmt::format("there is no directory {}: create it first", folder.string()));
 }
 
 void announce(const std::string& path, const Globals& globals) {

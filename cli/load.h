@@ -1,6 +1,8 @@
 // Models and tables as the commands get them.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,18 @@ void add_from(CLI::App& command, std::string& target);
 // without conditions. UsageError for a column given twice, or for a model that has none.
 Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema);
 
+// The number that the text is, and nothing else.
+std::optional<double> read_number(const std::string& text);
+
 // A table in a file, or ("" or "-") on standard output: as CSV, or with --json as an object of
 // columns.
 void write_result(const Table& table, const std::string& path, const Globals& globals);
 
 // Throws UsageError if the output is one of the files that the command reads.
 void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
+
+// Throws InputError if there is no folder for it.
+void require_folder(const std::filesystem::path& output);
 
 // Says which file was written: in words, or with --json as {"output": path}.
 void announce(const std::string& path, const Globals& globals);

@@ -18,15 +18,12 @@ struct LogProbArguments {
 
 // One row for each row of the table, in its order; rows with missing values have an empty cell.
 Table scores_table(const TableLogProb& result, std::size_t rows) {
-  Table table;
-  Column column;
-  column.name = "log_prob";
-  column.numbers.assign(rows, std::nan(""));
+  Vector<double> scores = Vector<double>::Constant(static_cast<Eigen::Index>(rows), std::nan(""));
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
-    column.numbers[result.rows[i]] = result.log_prob(static_cast<Eigen::Index>(i));
+    scores(static_cast<Eigen::Index>(result.rows[i])) =
+        result.log_prob(static_cast<Eigen::Index>(i));
   }
-  table.columns.push_back(std::move(column));
-  return table;
+  return table_from_matrix(scores, {"log_prob"});
 }
 
 template <typename T>

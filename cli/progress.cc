@@ -70,8 +70,13 @@ void ProgressLine::clear() {
   drawn_ = false;
 }
 
-Progress::Progress(const Globals& globals, std::string label, std::int64_t iterations, double shift)
-    : line_(globals), label_(std::move(label)), iterations_(iterations), shift_(shift) {}
+Progress::Progress(const Globals& globals, std::string label, const FitOptions& options,
+                   const PreparedTable& table)
+    : line_(globals),
+      label_(std::move(label)),
+      iterations_(options.train.iterations),
+      shift_(table.validation_log_jacobian.size() > 0 ? -table.validation_log_jacobian.mean()
+                                                      : -table.log_jacobian.mean()) {}
 
 void Progress::on_evaluation(const Evaluation& evaluation) { evaluation_ = evaluation; }
 

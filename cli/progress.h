@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "jeffreys/train/trainer.h"
+#include "jeffreys/fit/fit.h"
 
 namespace jeffreys::cli {
 
@@ -54,12 +54,12 @@ class ProgressLine {
 // That of a fit.
 class Progress final : public TrainObserver {
  public:
-  // label: begins every line. shift: what to add to a model's NLL for the user's units.
-  Progress(const Globals& globals, std::string label, std::int64_t iterations, double shift);
+  // label: begins every line.
+  Progress(const Globals& globals, std::string label, const FitOptions& options,
+           const PreparedTable& table);
 
   void on_step(const StepRecord& record) override;
   void on_evaluation(const Evaluation& evaluation) override;
-  bool should_stop() override { return StopOnSignal::requested(); }
 
  private:
   [[nodiscard]] std::string text(const StepRecord& record) const;
@@ -68,7 +68,7 @@ class Progress final : public TrainObserver {
   ProgressLine line_;
   std::string label_;
   std::int64_t iterations_;
-  double shift_;
+  double shift_;             // what to add to a model's NLL for the user's units
   std::int64_t first_ = -1;  // iteration at the start of this process
   Clock::time_point begin_ = Clock::now();
   Evaluation evaluation_;

@@ -10,38 +10,37 @@
 
 namespace jeffreys::cli {
 
-void finish_fit(const RunInfo& info, const PreparedTable& table, const FitOptions& options,
-                const FitOptions& defaults, Fit& fit, Globals& globals) {
-  Json record{{"jeffreys", kVersion}, {"table", info.source}, {"model", info.model.string()}};
-  record["settings"] = settings_json(options, defaults);
-  record["result"] = summary_json(table, fit.report);
-  // The model's bytes do not depend on how many threads made it, nor on how long they took.
-  fit.density.record = [&] {
-    Json kept = record;
-    kept.erase("model");
-    kept["result"].erase("seconds");
-    return kept.dump();
-  }();
-  for (StepRecord& step : fit.density.history) step.times = {};
-  if (info.save) {
-    info.save(table, fit.density);
-  } else {
-    fit.density.save(info.model);
+void finish_fit(const FinishedFit& fit, const FitRun& run, Globals& globals) {
+  const TrainResult& training = fit.report.training;
+  if (training.stop_reason == StopReason::interrupted) {
+    const bool several = std::filesystem::exists(run.folder);
+    say(globals,
+        fmt::format("interrupted after {} iterations; {} is saved: go on with --resume",
+                    training.iterations, (several ? run.folder : run.checkpoint).string()));
+    globals.exit_code = ExitCode::failed;
+    return;
   }
+  Json record{{"jeffreys", kVersion}, {"table", fit.source}, {"model", fit.model.string()}};
+  record["settings"] = settings_json(fit.options, fit.defaults);
+  record["result"] = summary_json(fit.table, fit.report);
+  // The model's bytes do not depend on how many threads made it, nor on how long they took.
+  Json kept = record;
+  kept.erase("model");
+  kept["result"].erase("seconds");
+  fit.save(kept.dump());
 
-  record["threads"] = info.threads;
-  record.update(info.more);
+  record["threads"] = run.threads;
+  record.update(fit.more);
   const std::string text = record.dump(2) + "\n";
-  storage::write_file_atomically(info.model.string() + ".run.json", std::as_bytes(std::span(text)));
+  storage::write_file_atomically(fit.model.string() + ".run.json", std::as_bytes(std::span(text)));
   if (globals.json) {
     print_json(record);
   } else if (!globals.quiet) {
-    print_line(summary_text(table, fit));
-    print_line(fmt::format("model: {0}   run record: {0}.run.json", info.model.string()));
+    print_line(summary_text(fit.table, fit.report));
+    print_line(fmt::format("model: {0}   run record: {0}.run.json", fit.model.string()));
   }
-  if (fit.report.training.stop_reason == StopReason::diverged) {
-    globals.exit_code = ExitCode::diverged;
-  }
+  if (training.stop_reason == StopReason::diverged) globals.exit_code = ExitCode::diverged;
+  run.remove_unfinished();
 }
 
 }  // namespace jeffreys::cli

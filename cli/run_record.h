@@ -6,21 +6,24 @@
 #include <string>
 
 #include "cli/command.h"
-#include "jeffreys/fit/fit.h"
+#include "jeffreys/fit/fit_table.h"
 
 namespace jeffreys::cli {
 
-struct RunInfo {
+struct FinishedFit {
   std::string source;           // the table
   std::filesystem::path model;  // the record is MODEL.run.json
-  std::size_t threads = 1;
-  // Writes the model file; empty: the density itself.
-  std::function<void(const PreparedTable&, const TabularDensity<float>&)> save = {};
-  Json more = Json::object();  // for the record: where the table came from
+  const PreparedTable& table;
+  const FitOptions& options;
+  const FitOptions& defaults;
+  const FitReport& report;
+  // Writes the model file, with this record in it.
+  std::function<void(const std::string& record)> save;
+  Json more = Json::object();  // for the record beside it
 };
 
-// Writes both files, prints the summary (or its JSON), and sets the exit code of a diverged fit.
-void finish_fit(const RunInfo& info, const PreparedTable& table, const FitOptions& options,
-                const FitOptions& defaults, Fit& fit, Globals& globals);
+// Writes both files, prints the summary (or its JSON), removes checkpoints, and sets the exit code
+// of a diverged fit. Of an interrupted one it only says how to go on.
+void finish_fit(const FinishedFit& fit, const FitRun& run, Globals& globals);
 
 }  // namespace jeffreys::cli

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli/load.h"
-#include "jeffreys/base/input_error.h"
+#include "jeffreys/base/assignment.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -30,10 +30,7 @@ Table given_table(const std::vector<std::string>& items, const Posterior& poster
                                    name, found == known.end() ? "no outcome" : "a parameter",
                                    outcomes_of(posterior)));
     }
-    Column column;
-    column.name = name;
-    column.numbers = {value};
-    table.columns.push_back(std::move(column));
+    table.columns.push_back({.name = name, .numbers = {value}});
   }
   for (const std::string& name : posterior.outcome_names()) {
     if (table.find(name) != nullptr) continue;
@@ -91,22 +88,15 @@ void warn_about_constants(const Table& table, const Posterior& posterior, const 
 
 std::map<std::string, double> read_assignments(const std::string& option,
                                                const std::vector<std::string>& items) {
+  constexpr const char* kForm = "NAME=NUMBER,..., for example x=0.5,y=-1";
   std::map<std::string, double> given;
   for (const std::string& item : items) {
-    const std::size_t equals = item.rfind('=');
-    double value = std::nan("");
-    std::size_t end = 0;
-    try {
-      if (equals != std::string::npos) value = std::stod(item.substr(equals + 1), &end);
-    } catch (const std::logic_error&) {
-      end = 0;
+    const auto [name, text] = split_assignment(item, option, kForm, Equals::last);
+    const std::optional<double> value = read_number(text);
+    if (!value || !std::isfinite(*value)) {
+      throw UsageError(fmt::format("{}: expected {}, got '{}'", option, kForm, item));
     }
-    if (end == 0 || equals == 0 || end + equals + 1 != item.size() || !std::isfinite(value)) {
-      throw UsageError(fmt::format("{}: expected NAME=NUMBER,..., for example x=0.5,y=-1, got '{}'",
-                                   option, item));
-    }
-    const std::string name = item.substr(0, equals);
-    if (given.emplace(name, value).second) continue;
+    if (given.emplace(name, *value).second) continue;
     throw UsageError(fmt::format("{}: '{}' is given twice", option, name));
   }
   return given;
@@ -132,7 +122,7 @@ Matrix<double> read_observed(const ObservedArguments& a, const Posterior& poster
   }
   const Table table = a.file.empty() ? given_table(a.observed, posterior)
                                      : read_table_for(a.file, posterior.density().schema());
-  const Matrix<double> observed = numbers_of(table, posterior.outcome_names());
+  const Matrix<double> observed = matrix_from_table(table, posterior.outcome_names());
   warn_about_distances(posterior.distances(observed), globals);
   warn_about_constants(table, posterior, globals);
   return observed;
@@ -144,28 +134,6 @@ Matrix<double> read_one_observed(const ObservedArguments& a, const Posterior& po
   if (observed.rows() == 1) return observed;
   throw UsageError(fmt::format("{} has {} observations; this command takes one at a time", a.file,
                                observed.rows()));
-}
-
-Matrix<double> numbers_of(const Table& table, const std::vector<std::string>& names) {
-  Matrix<double> numbers(static_cast<Eigen::Index>(table.rows()),
-                         static_cast<Eigen::Index>(names.size()));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Column* column = table.find(names[i]);
-    if (column == nullptr) {
-      throw InputError(table.source, fmt::format("there is no column '{}'; it needs the columns {}",
-                                                 names[i], fmt::join(names, ", ")));
-    }
-    for (std::size_t r = 0; r < table.rows(); ++r) {
-      const double value = column->is_text() ? std::nan("") : column->numbers[r];
-      if (!std::isfinite(value)) {
-        throw InputError(table.source,
-                         fmt::format("column '{}' has a cell that is no finite number", names[i]),
-                         table.line(r), column->place);
-      }
-      numbers(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(i)) = value;
-    }
-  }
-  return numbers;
 }
 
 Posterior load_posterior(const std::string& path) {

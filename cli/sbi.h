@@ -74,10 +74,6 @@ void add_observed_options(CLI::App& command, ObservedArguments& a);
 [[nodiscard]] Matrix<double> read_one_observed(const ObservedArguments& a,
                                                const Posterior& posterior, const Globals& globals);
 
-// The columns of a table as numbers [rows, names]. Throws InputError for a column that is missing,
-// text, or has a missing cell.
-[[nodiscard]] Matrix<double> numbers_of(const Table& table, const std::vector<std::string>& names);
-
 // A posterior that uses all cores: no result depends on their number.
 [[nodiscard]] Posterior load_posterior(const std::string& path);
 

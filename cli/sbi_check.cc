@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "cli/load.h"
 #include "cli/progress.h"
@@ -13,14 +12,12 @@
 namespace jeffreys::cli {
 namespace {
 
-constexpr Eigen::Index kLeastPairs = 20;
 constexpr std::int64_t kDefaultPairs = 500;
-// Of each outcome: what a test of all of them needs to find one that is not explained.
-constexpr std::int64_t kDrawsPerOutcome = 250;
-constexpr std::int64_t kMostDefaultDraws = 5000;
 // Seeds of a check's simulations, far from those of the training pairs.
 constexpr std::uint64_t kPairSeed = 0x5b1c4ec4;
 constexpr std::uint64_t kPredictiveSeed = 0x9c3a71d8;
+
+constexpr const char* kStopped = "stopped: nothing was checked";
 
 struct CheckArguments {
   std::string posterior;
@@ -33,21 +30,13 @@ struct CheckArguments {
   std::string figure;
 };
 
-struct Pairs {
-  Matrix<double> parameters;
-  Matrix<double> outcomes;
-};
-
 // Before an hour of simulations.
 void require_figure(const std::filesystem::path& path) {
   if (path.extension() != ".svg" && path.extension() != ".png") {
     throw InputError(path.string(),
                      "cannot draw: expected a file name that ends with .svg or .png");
   }
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (std::filesystem::is_directory(folder)) return;
-  throw InputError(path.string(),
-                   fmt::format("there is no directory {}: create it first", folder.string()));
+  require_folder(path);
 }
 
 void require_sense(const CheckArguments& a) {
@@ -71,9 +60,9 @@ void require_sense(const CheckArguments& a) {
   if (!a.simulator.given() && a.simulator.rows > 0) {
     throw UsageError("sbi check: -n is for a simulator; all rows of a table are used");
   }
-  if (a.simulator.rows > 0 && a.simulator.rows < kLeastPairs) {
-    throw UsageError(fmt::format("-n: a check needs at least {} simulations, got {}", kLeastPairs,
-                                 a.simulator.rows));
+  if (a.simulator.rows > 0 && a.simulator.rows < kLeastCheckRows) {
+    throw UsageError(fmt::format("-n: a check needs at least {} simulations, got {}",
+                                 kLeastCheckRows, a.simulator.rows));
   }
   if (!a.figure.empty() && !calibration) {
     throw UsageError("--figure shows the calibration: give pairs or a simulator");
@@ -111,101 +100,54 @@ std::vector<std::string> simulated_outcomes(const Posterior& posterior) {
   return names;
 }
 
-Simulations finished(Simulations simulations) {
-  if (simulations.report.stopped) throw std::runtime_error("stopped: nothing was checked");
-  return simulations;
+Table finished(Simulations simulations) {
+  if (simulations.report.stopped) throw std::runtime_error(kStopped);
+  return std::move(simulations.table);
 }
 
-Pairs check_pairs(const CheckArguments& a, const Posterior& posterior, const Globals& globals) {
-  Table table;
-  if (!a.pairs.empty()) {
-    const Json record = Json::parse(posterior.density().record, nullptr, false);
-    if (record.is_object() && record.value("table", "") == a.pairs) {
-      say(globals,
-          fmt::format("warning: {} is what the posterior was fitted to: only pairs that it has not "
-                      "seen tell whether it is calibrated",
-                      a.pairs));
-    }
-    table = read_table_for(a.pairs, posterior.density().schema());
-  } else {
+Table check_pairs(const CheckArguments& a, const Posterior& posterior, const Globals& globals) {
+  if (a.pairs.empty()) {
     SimulatorArguments simulator = a.simulator;
     if (simulator.rows == 0) simulator.rows = kDefaultPairs;
     simulator.seed = a.sampling.seed + kPairSeed;
-    table = finished(simulate_pairs(simulator, {}, globals)).table;
+    return finished(simulate_pairs(simulator, {}, globals));
   }
-  Pairs pairs{numbers_of(table, posterior.parameter_names()),
-              numbers_of(table, posterior.outcome_names())};
-  if (pairs.parameters.rows() >= kLeastPairs) return pairs;
-  throw InputError(table.source,
-                   fmt::format("there are {} pairs; at least {} are needed for a check",
-                               pairs.parameters.rows(), kLeastPairs));
+  const Json record = Json::parse(posterior.density().record, nullptr, false);
+  if (record.is_object() && record.value("table", "") == a.pairs) {
+    say(globals,
+        fmt::format("warning: {} is what the posterior was fitted to: only pairs that it has not "
+                    "seen tell whether it is calibrated",
+                    a.pairs));
+  }
+  return read_table_for(a.pairs, posterior.density().schema());
 }
 
-PosteriorRanks ranks_of(const Posterior& posterior, const Pairs& pairs, Eigen::Index samples,
-                        const PosteriorSampling& sampling, const Globals& globals) {
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
+PosteriorCheck calibration(const CheckArguments& a, const Posterior& posterior,
+                           const PosteriorSampling& sampling, const Globals& globals) {
+  const Table pairs = check_pairs(a, posterior, globals);
   const StopOnSignal signals;
   ProgressLine progress(globals);
-  const auto draw = [&](Eigen::Index i) {
-    if (StopOnSignal::requested()) throw std::runtime_error("stopped: nothing was checked");
-    progress.draw_if_due(fmt::format("check: {} of {} pairs", i, pairs.parameters.rows()));
-    PosteriorSampling own = sampling;
-    own.seed += static_cast<std::uint64_t>(i) << 32;
-    const double passed = std::chrono::duration<double>(Clock::now() - begin).count();
-    own.seconds = std::max(sampling.seconds - passed, 1e-3);
-    const Matrix<double> observed = pairs.outcomes.row(i);
-    PosteriorDraws draws;
-    draws.samples = posterior.sample(observed, samples, own).parameters;
-    Matrix<double> all(samples + 1, draws.samples.cols());
-    all << draws.samples, pairs.parameters.row(i);
-    const Vector<double> log_prob = posterior.log_prob(all, observed, sampling.from);
-    draws.sample_log_prob = log_prob.head(samples);
-    draws.parameter_log_prob = log_prob(samples);
-    return draws;
+  const auto on_pair = [&](Eigen::Index done, Eigen::Index all) {
+    if (StopOnSignal::requested()) throw std::runtime_error(kStopped);
+    progress.draw_if_due(fmt::format("check: {} of {} pairs", done, all));
   };
-  return rank_posteriors(pairs.parameters, draw, sampling.seed);
+  return check_posterior(posterior, pairs,
+                         {.samples = a.samples, .sampling = sampling, .on_pair = on_pair});
 }
 
-// Parameters of a posterior as columns in the order of a simulator.
-Matrix<double> in_order_of(const Prior& prior, const Posterior& posterior,
-                           const Matrix<double>& parameters) {
-  const std::vector<std::string> names = posterior.parameter_names();
-  const std::vector<std::string> order = prior.names();
-  Matrix<double> result(parameters.rows(), parameters.cols());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto place = std::find(names.begin(), names.end(), order[i]) - names.begin();
-    result.col(static_cast<Eigen::Index>(i)) = parameters.col(place);
-  }
-  return result;
-}
-
-// Simulates the outcomes of posterior samples.
-void check_prediction(const CheckArguments& a, const Posterior& posterior, const Prior& prior,
-                      const Matrix<double>& observed, const PosteriorSampling& sampling,
-                      const Globals& globals, Findings& found) {
+PosteriorPrediction prediction(const CheckArguments& a, const Posterior& posterior,
+                               const Prior& prior, const Matrix<double>& observed,
+                               const PosteriorSampling& sampling, const Globals& globals) {
   SimulatorArguments simulator = a.simulator;
-  if (simulator.rows == 0) {
-    simulator.rows =
-        std::clamp(kDrawsPerOutcome * observed.cols(), kDefaultPairs, kMostDefaultDraws);
-  }
+  if (simulator.rows == 0) simulator.rows = default_predictions(observed.cols());
   simulator.seed = a.sampling.seed + kPredictiveSeed;
-  const Matrix<double> parameters = in_order_of(
-      prior, posterior, posterior.sample(observed, simulator.rows, sampling).parameters);
-  const auto draw = [&](std::uint64_t first, std::int64_t count) -> Matrix<double> {
-    return parameters.middleRows(static_cast<Eigen::Index>(first), count);
+  const auto simulate = [&](const Matrix<double>& parameters) {
+    const auto draw = [&](std::uint64_t first, std::int64_t count) -> Matrix<double> {
+      return parameters.middleRows(static_cast<Eigen::Index>(first), count);
+    };
+    return finished(run_simulator(simulator, prior, draw, {}, globals));
   };
-  const Matrix<double> simulated =
-      numbers_of(finished(run_simulator(simulator, prior, draw, {}, globals)).table,
-                 posterior.outcome_names());
-  if (simulated.rows() < kLeastPairs) {
-    throw InputError("", fmt::format("only {} of {} simulations from posterior samples have "
-                                     "outcomes; at least {} are needed: give a larger -n",
-                                     simulated.rows(), simulator.rows, kLeastPairs));
-  }
-  add_prediction(
-      predictive_check(observed.row(0).transpose(), simulated, posterior.outcome_names()),
-      simulator.rows - simulated.rows(), found);
+  return check_prediction(posterior, observed, simulator.rows, prior.names(), simulate, sampling);
 }
 
 // How far the observation is from the training pairs: the warning's numbers.
@@ -215,20 +157,6 @@ Json distance_json(const ObservationDistance& distance) {
           {"outcome", distance.outcome},
           {"distance", number(distance.distance)},
           {"largest_training", number(distance.largest_training)}};
-}
-
-void check_reference(const CheckArguments& a, const Posterior& posterior,
-                     const Matrix<double>& observed, const PosteriorSampling& sampling,
-                     Findings& found) {
-  const Table table = read_table_for(a.reference, posterior.density().schema());
-  const Matrix<double> exact = numbers_of(table, posterior.parameter_names());
-  if (exact.rows() < kLeastPairs) {
-    throw InputError(table.source, fmt::format("there are {} reference samples; at least {} are "
-                                               "needed",
-                                               exact.rows(), kLeastPairs));
-  }
-  add_two_sample_tests(exact, posterior.sample(observed, exact.rows(), sampling).parameters,
-                       a.sampling.seed, found);
 }
 
 void run_check(CheckArguments& a, Globals& globals) {
@@ -243,14 +171,17 @@ void run_check(CheckArguments& a, Globals& globals) {
   Findings found;
   found.json["posterior"] = a.posterior;
   if (!a.pairs.empty() || prior) {
-    const Pairs pairs = check_pairs(a, posterior, globals);
-    add_calibration(ranks_of(posterior, pairs, a.samples, sampling, globals),
-                    posterior.parameter_names(), a.figure, found);
+    add_calibration(calibration(a, posterior, sampling, globals), a.figure, found);
   }
   if (a.observed.given()) {
     found.json["observation"] = distance_json(posterior.distances(observed).front());
-    if (prior) check_prediction(a, posterior, *prior, observed, sampling, globals, found);
-    if (!a.reference.empty()) check_reference(a, posterior, observed, sampling, found);
+    if (prior) {
+      add_prediction(prediction(a, posterior, *prior, observed, sampling, globals), found);
+    }
+    if (!a.reference.empty()) {
+      const Table exact = read_table_for(a.reference, posterior.density().schema());
+      add_reference(check_against_reference(posterior, observed, exact, sampling), found);
+    }
   }
   found.json["verdict"] = fmt::format("{}", fmt::join(found.verdicts, "; "));
   found.lines.push_back("verdict: " + found.json["verdict"].get<std::string>());

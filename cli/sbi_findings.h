@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "jeffreys/base/matrix.h"
-#include "jeffreys/evaluate/posterior_ranks.h"
-#include "jeffreys/evaluate/predictive_check.h"
+#include "jeffreys/sbi/posterior_check.h"
 
 namespace jeffreys::cli {
 
@@ -17,16 +15,9 @@ struct Findings {
   std::vector<std::string> verdicts;  // one for each kind of check
 };
 
-// Simulation-based calibration, expected coverage and TARP; a figure unless its path is empty.
-void add_calibration(const PosteriorRanks& ranks, const std::vector<std::string>& parameters,
-                     const std::string& figure, Findings& found);
-
-// missing: draws of the posterior that the simulator gave no outcome for.
-void add_prediction(const PredictiveCheck& check, std::int64_t missing, Findings& found);
-
-// C2ST between as many exact and model samples [rows, parameters], by the paper's definition and
-// by sbibm's.
-void add_two_sample_tests(const Matrix<double>& exact, const Matrix<double>& model,
-                          std::uint64_t seed, Findings& found);
+// A figure unless its path is empty.
+void add_calibration(const PosteriorCheck& check, const std::string& figure, Findings& found);
+void add_prediction(const PosteriorPrediction& prediction, Findings& found);
+void add_reference(const ReferenceCheck& check, Findings& found);
 
 }  // namespace jeffreys::cli

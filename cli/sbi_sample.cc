@@ -25,13 +25,6 @@ struct SbiArguments {
   std::vector<std::string> truth;
 };
 
-void add_column(Table& table, const std::string& name, const Vector<double>& values) {
-  Column column;
-  column.name = name;
-  column.numbers.assign(values.data(), values.data() + values.size());
-  table.columns.push_back(std::move(column));
-}
-
 void say_sampling(const PosteriorSamples& samples, const Globals& globals) {
   if (samples.acceptance_rate < 1) {
     say(globals,
@@ -63,17 +56,13 @@ void run_sample(const SbiArguments& a, const Globals& globals) {
       fmt::format("{} samples for {} observation{} in {:.2f} s ({:.3g} a second)",
                   samples.parameters.rows(), observed.rows(), observed.rows() == 1 ? "" : "s",
                   seconds, static_cast<double>(samples.parameters.rows()) / seconds));
-  Table table;
+  Table table = table_from_matrix(samples.parameters, posterior.parameter_names());
   if (observed.rows() > 1) {
-    Vector<double> place(samples.parameters.rows());
-    for (Eigen::Index r = 0; r < place.size(); ++r) {
-      place(r) = static_cast<double>(r / a.rows + 1);
+    Column place{.name = "observation"};
+    for (Eigen::Index r = 0; r < samples.parameters.rows(); ++r) {
+      place.numbers.push_back(static_cast<double>(r / a.rows + 1));
     }
-    add_column(table, "observation", place);
-  }
-  const std::vector<std::string> names = posterior.parameter_names();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    add_column(table, names[i], samples.parameters.col(static_cast<Eigen::Index>(i)));
+    table.columns.insert(table.columns.begin(), std::move(place));
   }
   write_result(table, a.output, globals);
 }
@@ -89,7 +78,7 @@ Matrix<double> outcomes_for(const SbiArguments& a, const Table& table, const Pos
                     "with {}",
                     a.table, name, fmt::join(posterior.outcome_names(), ", ")));
   }
-  return numbers_of(table, posterior.outcome_names());
+  return matrix_from_table(table, posterior.outcome_names());
 }
 
 void run_log_prob(const SbiArguments& a, const Globals& globals) {
@@ -97,7 +86,7 @@ void run_log_prob(const SbiArguments& a, const Globals& globals) {
   const Posterior posterior = load_posterior(a.posterior);
   const From from = chosen_from(a.from, posterior.density());
   const Table table = read_table_for(a.table, posterior.density().schema());
-  const Matrix<double> parameters = numbers_of(table, posterior.parameter_names());
+  const Matrix<double> parameters = matrix_from_table(table, posterior.parameter_names());
   const Matrix<double> observed = outcomes_for(a, table, posterior, globals);
   if (observed.rows() != 1 && observed.rows() != parameters.rows()) {
     throw UsageError(
@@ -112,9 +101,7 @@ void run_log_prob(const SbiArguments& a, const Globals& globals) {
         fmt::format("{} of {} rows lie outside the prior's support: their log_prob is -inf",
                     outside, values.size()));
   }
-  Table result;
-  add_column(result, "log_prob", values);
-  write_result(result, a.output, globals);
+  write_result(table_from_matrix(values, {"log_prob"}), a.output, globals);
 }
 
 // --truth in the order of the parameters; empty if it is not given.

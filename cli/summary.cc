@@ -61,8 +61,7 @@ const char* name_of(StopReason reason) {
 
 const char* name_of(From from) { return from == From::main ? "main" : "proxy"; }
 
-std::string summary_text(const PreparedTable& table, const Fit& fit) {
-  const FitReport& report = fit.report;
+std::string summary_text(const PreparedTable& table, const FitReport& report) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format(
       "{} training rows, {} held out{}{}; {} columns modelled{}", table.rows(),
@@ -89,10 +88,12 @@ std::string summary_text(const PreparedTable& table, const Fit& fit) {
   if (report.proxy) {
     lines.push_back(model_line("proxy", *report.proxy, report.chosen == From::proxy));
     if (!std::isnan(report.balance)) {
-      lines.push_back(
-          fmt::format("balance {:.2f} (1: forward KL alone, 0: reverse KL alone), residual of the "
-                      "multipliers {:.2g}",
-                      report.balance, report.residual));
+      std::string line =
+          fmt::format("balance {:.2f} (1: forward KL alone, 0: reverse KL alone)", report.balance);
+      if (!std::isnan(report.residual)) {
+        line += fmt::format(", residual of the multipliers {:.2g}", report.residual);
+      }
+      lines.push_back(line);
     }
   }
   if (report.energy.conditions > 0) {

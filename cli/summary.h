@@ -12,7 +12,7 @@ const char* name_of(StopReason reason);
 const char* name_of(From from);
 
 // Plain lines, without a newline at the end.
-std::string summary_text(const PreparedTable& table, const Fit& fit);
+std::string summary_text(const PreparedTable& table, const FitReport& report);
 
 // What is known of an energy proxy's normaliser.
 std::string energy_line(const EnergyCheck& check);

@@ -1,16 +1,13 @@
-// What every command that trains has in common: settings, checkpoints, records.
+// What every command that trains has in common: settings, progress, checkpoints.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
-#include "jeffreys/fit/chosen_settings.h"
-#include "jeffreys/fit/fit.h"
+#include "jeffreys/fit/fit_table.h"
 
 namespace jeffreys::cli {
 
@@ -33,47 +30,13 @@ struct TrainingArguments {
 void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArguments>& a,
                           const std::string& methods);
 
-// What training has to know: the settings of a fit to so many training rows, and how to go on.
-struct TrainingPlan {
-  std::function<FitOptions(std::size_t rows)> options_for;
-  std::size_t threads = 1;
-  bool resume = false;
-  std::filesystem::path folder;  // for whatever must outlive an interruption beside the checkpoint
-};
-
-// What came of it, where it is more than one fit of the prepared table.
-struct Trained {
-  PreparedTable table;
-  Fit fit;
-  std::size_t rows = 0;        // that the model was trained on: its settings are those for so many
-  Json more = Json::object();  // for the record
-};
-
-struct TrainingTask {
-  std::string source;  // where the table came from
-  const Table& table;
-  SchemaOptions columns;
-  std::filesystem::path model;
-  // The defaults for a table of so many training rows, features and context features.
-  DefaultOptions defaults;
-  // Trains in another way than by one fit, or says nothing. `first` has the settings of that fit.
-  std::function<std::optional<Trained>(const FitOptions& first, const TrainingPlan& plan)> train =
-      {};
-  // Writes the model file; empty: the density itself.
-  std::function<void(const PreparedTable&, const TabularDensity<float>&)> save = {};
-  Json more = Json::object();  // for the record: where the table came from
-};
-
 // Fails now rather than after an hour of training.
 void require_writable(const std::filesystem::path& model);
 
-// The progress line of one fit among several.
-[[nodiscard]] std::unique_ptr<TrainObserver> watch_fit(const Globals& globals,
-                                                       const std::string& label,
-                                                       const FitOptions& options,
-                                                       const PreparedTable& table);
+[[nodiscard]] ChosenSettings chosen_settings(const TrainingArguments& a);
 
-// Trains, goes on from a checkpoint if asked to, and writes model, record and summary.
-void run_training(const TrainingTask& task, const TrainingArguments& arguments, Globals& globals);
+// Shows progress, stops on Ctrl-C, and keeps what is unfinished beside the model.
+[[nodiscard]] FitRun fit_run(const TrainingArguments& a, const std::filesystem::path& model,
+                             const Globals& globals);
 
 }  // namespace jeffreys::cli

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 
 namespace jeffreys {
 namespace {
@@ -24,6 +26,25 @@ void collect(const toml::table& table, const std::string& prefix, std::vector<Fl
 }
 
 }  // namespace
+
+std::string read_toml(const std::filesystem::path& path) {
+  std::error_code absent;
+  if (std::filesystem::is_directory(path, absent)) {
+    throw InputError(path.string(), "is a directory, expected a TOML file");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw InputError(path.string(), "cannot be read: is the name right?");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+toml::table parse_toml(const std::string& text, const std::string& file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    throw InputError(file, std::string(error.description()), error.source().begin.line,
+                     error.source().begin.column);
+  }
+}
 
 std::vector<FlatNode> flat_nodes(const toml::table& table) {
   std::vector<FlatNode> all;

@@ -1,6 +1,7 @@
-// The values of a TOML table and of the tables in it, under dotted keys.
+// TOML files: the values of a table and of the tables in it, under dotted keys; errors with places.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,10 @@
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys {
+
+// Throws InputError for what cannot be read, and for a text that is no TOML, with the place.
+[[nodiscard]] std::string read_toml(const std::filesystem::path& path);
+[[nodiscard]] toml::table parse_toml(const std::string& text, const std::string& file);
 
 struct FlatNode {
   std::string key;  // [learning_rate] main = 1e-3 has the key learning_rate.main

@@ -1,4 +1,4 @@
-#include "jeffreys/fit/assess.h"
+#include "jeffreys/fit/fit.h"
 
 #include <fmt/format.h>
 

@@ -3,24 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "base/flat_toml.h"
+#include "jeffreys/base/assignment.h"
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys {
 namespace {
-
-std::string read_text(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) {
-    throw InputError(path.string(), "is a directory, expected a TOML file");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw InputError(path.string(), "cannot be read: is the name right?");
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 void check_preset(const std::string& name) {
   FitOptions unused;
@@ -36,25 +26,18 @@ void ChosenSettings::choose_preset(const std::string& name) {
 
 void ChosenSettings::add_file(const std::filesystem::path& path) {
   const std::string file = path.string();
-  const std::string content = read_text(path);
-  try {
-    const toml::table parsed = toml::parse(content, file);
-    for (const auto& [key, node] : flat_nodes(parsed)) {
-      const std::string value = toml_text(node, key, file);
-      if (key != "preset") {
-        settings_.push_back(
-            {key, value, file, node.source().begin.line, node.source().begin.column});
-      } else if (preset_.empty()) {
-        try {
-          choose_preset(value);
-        } catch (const std::invalid_argument& error) {
-          throw toml_error(file, error.what(), node);
-        }
+  const toml::table parsed = parse_toml(read_toml(path), file);
+  for (const auto& [key, node] : flat_nodes(parsed)) {
+    const std::string value = toml_text(node, key, file);
+    if (key != "preset") {
+      settings_.push_back({key, value, file, node.source().begin.line, node.source().begin.column});
+    } else if (preset_.empty()) {
+      try {
+        choose_preset(value);
+      } catch (const std::invalid_argument& error) {
+        throw toml_error(file, error.what(), node);
       }
     }
-  } catch (const toml::parse_error& error) {
-    throw InputError(file, std::string(error.description()), error.source().begin.line,
-                     error.source().begin.column);
   }
 }
 
@@ -64,11 +47,8 @@ void ChosenSettings::add(const std::string& key, const std::string& value,
 }
 
 void ChosenSettings::add_text(const std::string& text, const std::string& origin) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw std::invalid_argument(fmt::format("{}: expected KEY=VALUE, got '{}'", origin, text));
-  }
-  add(text.substr(0, equals), text.substr(equals + 1), origin);
+  const auto [key, value] = split_assignment(text, origin, "KEY=VALUE");
+  add(key, value, origin);
 }
 
 bool ChosenSettings::has(std::string_view key) const {

@@ -5,8 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "jeffreys/evaluate/gaussian_baseline.h"
-#include "jeffreys/fit/assess.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/fit/models.h"
 
 namespace jeffreys {
@@ -25,6 +24,25 @@ SchemaOptions schema_options(const FitOptions& options) {
   schema.seed = options.seed;
   return schema;
 }
+
+// What the caller watches a fit with, and whether the whole run is to stop.
+class WatchedFit final : public TrainObserver {
+ public:
+  WatchedFit(std::unique_ptr<TrainObserver> own, const std::function<bool()>& stop)
+      : own_(std::move(own)), stop_(stop) {}
+
+  void on_step(const StepRecord& record) override {
+    if (own_) own_->on_step(record);
+  }
+  void on_evaluation(const Evaluation& evaluation) override {
+    if (own_) own_->on_evaluation(evaluation);
+  }
+  bool should_stop() override { return (own_ && own_->should_stop()) || (stop_ && stop_()); }
+
+ private:
+  std::unique_ptr<TrainObserver> own_;
+  const std::function<bool()>& stop_;
+};
 
 }  // namespace
 
@@ -52,9 +70,28 @@ PreparedTable prepare(const Table& table, Schema schema, const Split& split) {
   return result;
 }
 
-Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threads, bool resume,
-        TrainObserver* observer) {
-  if (threads < 1) throw std::invalid_argument("threads: expected at least 1, got 0");
+void FitRun::check_unfinished() const {
+  bool found = false;
+  for (const auto& [path, what] :
+       {std::pair{checkpoint, "the checkpoint"}, std::pair{folder, "the folder"}}) {
+    if (path.empty() || !std::filesystem::exists(path)) continue;
+    found = true;
+    if (resume) continue;
+    throw InputError(
+        path.string(),
+        fmt::format("{} of an unfinished fit: go on with --resume, or delete it", what));
+  }
+  if (resume && !found && tell) tell("no checkpoint to resume from: starting anew");
+}
+
+void FitRun::remove_unfinished() const {
+  if (!checkpoint.empty()) std::filesystem::remove(checkpoint);
+  if (!folder.empty()) std::filesystem::remove_all(folder);
+}
+
+Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run,
+        const std::string& label) {
+  if (run.threads < 1) throw std::invalid_argument("threads: expected at least 1, got 0");
   options.validate();
   TrainOptions train = options.train;
   train.seed = options.seed;
@@ -66,19 +103,23 @@ Fit fit(const PreparedTable& table, const FitOptions& options, std::size_t threa
 
   Fit result{TabularDensity<float>(table.schema, std::move(main), std::move(proxy)), {}};
   TabularDensity<float>& density = result.density;
-  if (threads > 1) density.use_threads(std::make_shared<ThreadPool>(threads));
+  if (run.threads > 1) density.use_threads(std::make_shared<ThreadPool>(run.threads));
   {
     Trainer<float> trainer(
         density.edit_main(), density.edit_proxy(),
         {table.x.cast<float>(), table.context.cast<float>(), table.validation_x.cast<float>(),
          table.validation_context.cast<float>()},
         train);
-    if (resume && std::filesystem::exists(train.checkpoint.path)) {
+    if (run.resume && std::filesystem::exists(train.checkpoint.path)) {
       trainer.resume(train.checkpoint.path);
     }
-    result.report.training = trainer.run(observer);
+    WatchedFit observer(run.observe ? run.observe(label, options, table) : nullptr,
+                        run.should_stop);
+    result.report.training = trainer.run(&observer);
   }
   density.history = result.report.training.history;
+  // The model's bytes do not depend on how long its training took.
+  for (StepRecord& step : density.history) step.times = {};
   density.evaluations = result.report.training.evaluations;
   if (result.report.training.stop_reason == StopReason::interrupted) return result;
   density.normalize(options.seed);

@@ -8,9 +8,7 @@
 #include "base/checks.h"
 #include "base/fingerprint.h"
 #include "jeffreys/base/input_error.h"
-#include "jeffreys/fit/assess.h"
 #include "sbi/committee.h"
-#include "sbi/number_table.h"
 
 namespace jeffreys {
 namespace {
@@ -34,8 +32,8 @@ Matrix<double> columns_of(const Table& table, const std::vector<std::string>& na
 // the same in all rows: that of one row will do.
 Table as_table(const Table& original, std::size_t row, const Posterior& names,
                const PairRows& pairs) {
-  const Table parameters = number_table(names.parameter_names(), pairs.parameters);
-  const Table outcomes = number_table(names.outcome_names(), pairs.outcomes);
+  const Table parameters = table_from_matrix(pairs.parameters, names.parameter_names());
+  const Table outcomes = table_from_matrix(pairs.outcomes, names.outcome_names());
   Table table{original.source, {}, {}};
   for (const Column& column : original.columns) {
     const Column* filled = parameters.find(column.name);
@@ -61,7 +59,7 @@ class CommitteeFitting {
  public:
   CommitteeFitting(const Table& pairs, const std::optional<Prior>& prior,
                    const std::function<FitOptions(std::size_t)>& options_for,
-                   const CommitteeOptions& committee, const CommitteeRun& run)
+                   const CommitteeOptions& committee, const FitRun& run)
       : pairs_(pairs),
         prior_(prior),
         options_for_(options_for),
@@ -98,7 +96,12 @@ class CommitteeFitting {
       if (stopped()) return interrupted(std::move(one.table), members.back().density());
     }
     use_threads(members);
-    if (run_.members_done) run_.members_done();
+    if (run_.tell) {
+      run_.tell(
+          fmt::format("{} fits are done; asking them about the pairs that they left out, and "
+                      "for what the last fit is to learn",
+                      committee_.members));
+    }
     return learn_from(std::move(members));
   }
 
@@ -159,11 +162,7 @@ class CommitteeFitting {
     limit_time(options, number);
     options.train.checkpoint.path =
         run_.folder.empty() ? fs::path() : run_.folder / fmt::format("{}.checkpoint", number + 1);
-    std::unique_ptr<TrainObserver> observer;
-    if (run_.observe) {
-      observer = run_.observe(fmt::format("fit {} of {}", number + 1, fits), options, table);
-    }
-    Fit result = fit(table, options, run_.threads, run_.resume, observer.get());
+    Fit result = fit(table, options, run_, fmt::format("fit {} of {}", number + 1, fits));
     training_seconds_ += result.report.training.seconds;
     return result;
   }
@@ -278,7 +277,7 @@ class CommitteeFitting {
   const std::optional<Prior>& prior_;
   const std::function<FitOptions(std::size_t)>& options_for_;
   CommitteeOptions committee_;
-  const CommitteeRun& run_;
+  const FitRun& run_;
   FitOptions options_;
   std::vector<std::size_t> rows_;  // of the table: complete ones
   std::vector<std::size_t> part_;  // of each of them
@@ -305,7 +304,7 @@ int default_members(std::size_t pairs, std::size_t parameters) {
 
 CommitteeFit fit_committee(const Table& pairs, const std::optional<Prior>& prior,
                            const std::function<FitOptions(std::size_t rows)>& options_for,
-                           const CommitteeOptions& committee, const CommitteeRun& run) {
+                           const CommitteeOptions& committee, const FitRun& run) {
   return CommitteeFitting(pairs, prior, options_for, committee, run).fit_all();
 }
 

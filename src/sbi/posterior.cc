@@ -8,7 +8,6 @@
 
 #include "base/checks.h"
 #include "jeffreys/base/random_purpose.h"
-#include "sbi/number_table.h"
 
 namespace jeffreys {
 namespace {
@@ -62,7 +61,7 @@ Matrix<double> Posterior::encode(const MatrixView<double>& observed) const {
           fmt::format("observed: expected {} outcomes, got {}", outcomes, observed.cols()));
   require(observed.allFinite(), "observed: expected finite numbers");
   Matrix<double> context =
-      density_.schema().encode_conditions(number_table(outcome_names(), observed));
+      density_.schema().encode_conditions(table_from_matrix(observed, outcome_names()));
   require((context.array().abs() < kFarthest).all(),
           fmt::format("observed: expected outcomes within {:.0e} deviations of the training pairs",
                       kFarthest));
@@ -93,12 +92,12 @@ bool Posterior::inside(const MatrixView<double>& parameters, Eigen::Index row) c
 // These rows of parameters with their outcomes: those of the same row, or the only ones there are.
 Table Posterior::pairs(const MatrixView<double>& parameters, const MatrixView<double>& observed,
                        const std::vector<Eigen::Index>& rows) const {
-  Table table = number_table(parameter_names(), parameters(rows, Eigen::all));
+  Table table = table_from_matrix(parameters(rows, Eigen::all), parameter_names());
   const Matrix<double> outcomes =
       observed.rows() == 1
           ? Matrix<double>(observed.replicate(static_cast<Eigen::Index>(rows.size()), 1))
           : Matrix<double>(observed(rows, Eigen::all));
-  for (Column& column : number_table(outcome_names(), outcomes).columns) {
+  for (Column& column : table_from_matrix(outcomes, outcome_names()).columns) {
     table.columns.push_back(std::move(column));
   }
   return table;

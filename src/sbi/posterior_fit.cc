@@ -1,132 +1,69 @@
 #include "jeffreys/sbi/posterior_fit.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <set>
 #include <stdexcept>
+#include <utility>
 
-#include "base/quote.h"
-#include "jeffreys/base/input_error.h"
+#include "base/checks.h"
 
 namespace jeffreys {
 namespace {
 
-// From so many pairs on six transforms fit better than four (docs/evidence.md, "How many
-// transforms").
-constexpr std::size_t kManyPairs = 5000;
-
-void require_column(const Table& table, const std::string& name, const char* what) {
-  if (table.find(name) != nullptr) return;
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
-  throw InputError(table.source, fmt::format("there is no column {} for the {}; the columns are {}",
-                                             quote(name), what, fmt::join(names, ", ")));
+// 1 where there is to be one fit alone: members leave out pairs of their own, learn by likelihood,
+// and are asked for so many densities that rejection would take hours.
+int member_count(const PosteriorFitOptions& chosen, const FitOptions& options, const Table& pairs,
+                 std::size_t parameters) {
+  const char* reason = nullptr;
+  if (needs_proxy(options.train.method)) reason = "a proxy model";
+  if (options.validation_fraction >= 0) reason = "a validation.fraction";
+  if (chosen.support == Support::rejection) reason = "--support rejection";
+  if (chosen.members > 1 && reason != nullptr) {
+    throw std::invalid_argument(
+        fmt::format("--members {} does not go with {}: leave one out", chosen.members, reason));
+  }
+  if (chosen.members > 0) return chosen.members;
+  if (reason != nullptr) return 1;
+  return default_members(complete_rows(pairs, options.schema).size(), parameters);
 }
 
-void check_names(const PairColumns& columns) {
-  if (columns.parameters.empty()) {
-    throw std::invalid_argument("parameters: expected at least one column, got none");
-  }
-  if (columns.outcomes.empty()) {
-    throw std::invalid_argument("outcomes: expected at least one column, got none");
-  }
-  std::set<std::string> names;
-  for (const auto* list : {&columns.parameters, &columns.outcomes}) {
-    for (const std::string& name : *list) {
-      if (names.insert(name).second) continue;
-      throw std::invalid_argument(fmt::format(
-          "column {} is given twice among the parameters and the outcomes", quote(name)));
-    }
-  }
-}
-
-void check_prior(const PairColumns& columns, const Prior& prior) {
-  const std::vector<std::string> names = prior.names();
-  if (std::set<std::string>(names.begin(), names.end()) ==
-      std::set<std::string>(columns.parameters.begin(), columns.parameters.end())) {
-    return;
-  }
-  throw std::invalid_argument(
-      fmt::format("prior: expected distributions of the parameters {}, got those of {}",
-                  fmt::join(columns.parameters, ", "), fmt::join(names, ", ")));
-}
-
-// A density of a table leaves out columns that say nothing; a posterior has all of its parameters.
-void require_something_to_infer(const Table& table, const std::vector<std::string>& parameters) {
-  for (auto name = parameters.begin(); name != parameters.end(); ++name) {
-    const std::vector<double>& values = table.find(*name)->numbers;
-    if (values.empty()) continue;
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    if (*least == *most) {
-      throw InputError(table.source, fmt::format("parameter {} is {} in all rows, so there is "
-                                                 "nothing to infer: leave it out of the parameters",
-                                                 quote(*name), *least));
-    }
-    const auto same = std::find_if(parameters.begin(), name, [&](const std::string& other) {
-      return table.find(other)->numbers == values;
-    });
-    if (same == name) continue;
-    throw InputError(table.source, fmt::format("the parameters {} and {} are equal in all rows: "
-                                               "leave one out of the parameters",
-                                               quote(*same), quote(*name)));
-  }
+CommitteeFit fit_one(FitPlan plan, const FitRun& run) {
+  TableFit one = fit_table(std::move(plan), run);
+  const std::size_t rows = one.table.rows();
+  return {std::move(one.table), std::move(one.fit), rows, {}};
 }
 
 }  // namespace
 
-SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
-                          const std::optional<Prior>& prior, Support support) {
-  check_names(columns);
-  if (prior) check_prior(columns, *prior);
-  for (const std::string& name : columns.parameters) require_column(table, name, "parameters");
-  for (const std::string& name : columns.outcomes) require_column(table, name, "outcomes");
-  require_something_to_infer(table, columns.parameters);
-  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  SchemaOptions schema;
-  schema.condition = columns.outcomes;
-  schema.regress_on_conditions = true;
-  for (const Column& column : table.columns) {
-    if (among(columns.parameters, column.name) || among(columns.outcomes, column.name)) continue;
-    schema.ignore.push_back(column.name);
-  }
-  if (prior && support == Support::transform) schema.distributions = prior->distributions();
-  return schema;
+void PosteriorFitOptions::validate() const {
+  check_between("PosteriorFitOptions.members", members, 0, 100);
 }
 
-FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, std::size_t outcomes,
-                                     const ModelChoice& proxy) {
-  FitOptions options = default_fit_options(rows, parameters, outcomes, proxy);
-  if (proxy == ModelChoice{"energy"}) return options;
-  // With several parameters long steps fit better, with few small batches too. And with two the
-  // dual method was as near to exact posteriors as maximum likelihood, in four to five times the
-  // time.
-  const double rate = parameters <= 2 ? 1e-3 : 4e-3;
-  options.train.learning_rate.main = rate;
-  options.train.learning_rate.proxy = rate;
-  options.train.batch_size = small_batch(rows);
-  options.train.method = Method::mle;
-  if (rows >= kManyPairs && parameters <= 4) options.flow.transforms += 2;
-  return options;
-}
-
-Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,
-                         std::optional<Prior> prior, Support support) {
-  if (prior) {
-    // In the order of the table, as the density has them.
-    std::vector<Prior::Parameter> ordered;
-    const auto distributions = prior->distributions();
-    for (const std::string& name : density.schema().feature_names()) {
-      ordered.push_back({name, distributions.at(name)});
-    }
-    prior = Prior(std::move(ordered));
-  }
-  Posterior posterior(std::move(density), std::move(prior), support);
-  posterior.set_training_outcomes(table.context);
-  return posterior;
+PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
+                           const std::optional<Prior>& prior, const PosteriorFitOptions& options,
+                           const FitRun& run) {
+  options.validate();
+  const PairColumns all = complete_columns(columns, pairs, prior);
+  const FitPlan plan = plan_fit(pairs, pair_schema(pairs, all, prior, options.support),
+                                options.settings, default_posterior_options);
+  const int members =
+      member_count(options, plan.options_for(plan.table.rows()), pairs, all.parameters.size());
+  if (members > 1) run.check_unfinished();
+  CommitteeFit made = members > 1
+                          ? fit_committee(pairs, prior, plan.options_for, {.members = members}, run)
+                          : fit_one(plan, run);
+  FitReport& report = made.fit.report;
+  // Of several fits that were interrupted between two of them none was under way.
+  const std::size_t rows = made.trained_on > 0 ? made.trained_on : plan.table.rows();
+  const bool several = report.members > 1;
+  return {
+      .posterior = make_posterior(made.table, std::move(made.fit.density), prior, options.support),
+      .table = std::move(made.table),
+      .options = plan.options_for(rows),
+      .defaults = plan.defaults_for(rows),
+      .report = std::move(report),
+      .trained_on = made.trained_on,
+      .committee = several ? std::optional(made.report) : std::nullopt};
 }
 
 }  // namespace jeffreys

@@ -1,18 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "base/flat_toml.h"
 #include "base/quote.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/prior.h"
@@ -24,19 +20,6 @@ constexpr const char* kExample =
     "write a table for each parameter: [name], then distribution = \"uniform\", lower = -1, "
     "upper = 1, each on a line of its own";
 constexpr std::uintmax_t kLargestFile = 10'000'000;
-
-std::string read_text(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw InputError(path.string(), "is a directory, expected a TOML file");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw InputError(path.string(), "cannot be read: is the name right?");
-  if (std::filesystem::file_size(path, error) > kLargestFile && !error) {
-    throw InputError(path.string(), "is too large for a prior; expected a TOML file");
-  }
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // How many letters have to be changed, left out or put in.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -97,8 +80,7 @@ class PriorReader {
 
  private:
   [[noreturn]] void refuse(const toml::node& node, const std::string& problem) const {
-    const auto begin = node.source().begin;
-    throw InputError(file_, problem, begin.line, begin.column);
+    throw toml_error(file_, problem, node);
   }
 
   // `name` as it is written in a header.
@@ -194,16 +176,15 @@ class PriorReader {
 }  // namespace
 
 Prior Prior::from_toml(const std::string& text, const std::string& file) {
-  try {
-    return Prior(PriorReader(file).parameters(toml::parse(text, file)));
-  } catch (const toml::parse_error& error) {
-    throw InputError(file, std::string(error.description()), error.source().begin.line,
-                     error.source().begin.column);
-  }
+  return Prior(PriorReader(file).parameters(parse_toml(text, file)));
 }
 
 Prior Prior::read(const std::filesystem::path& path) {
-  return from_toml(read_text(path), path.string());
+  std::error_code absent;
+  if (std::filesystem::file_size(path, absent) > kLargestFile && !absent) {
+    throw InputError(path.string(), "is too large for a prior; expected a TOML file");
+  }
+  return from_toml(read_toml(path), path.string());
 }
 
 std::string Prior::to_toml() const {

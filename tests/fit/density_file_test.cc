@@ -28,7 +28,7 @@ class DensityFile : public ScratchTest, public ::testing::WithParamInterface<Kin
     options.proxy = kind.proxy;
     options.main = kind.main;
     if (kind.conditional) options.schema = mixed_options();
-    return fit_table(kind.conditional ? mixed_table() : plane_table(), options);
+    return small_fit(kind.conditional ? mixed_table() : plane_table(), options);
   }
   static Table rows(const Kind& kind) { return kind.conditional ? mixed_table() : plane_table(); }
 };
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class HostileDensity : public ScratchTest {
  protected:
-  HostileDensity() { fit_table(plane_table(), small_fit_options(3)).density.save(path("m")); }
+  HostileDensity() { small_fit(plane_table(), small_fit_options(3)).density.save(path("m")); }
 
   ModelArchive<float> archive() const { return load_archive<float>(path("m")); }
 

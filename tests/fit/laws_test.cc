@@ -39,7 +39,7 @@ Mean mean_of(const Vector<double>& values) {
 class Laws : public ::testing::Test {
  protected:
   static const Fit& flow_fit() {
-    static const Fit made = fit_table(plane_table(), small_fit_options(150));
+    static const Fit made = small_fit(plane_table(), small_fit_options(150));
     return made;
   }
 };
@@ -55,7 +55,7 @@ Fit energy_fit(std::uint64_t seed) {
   FitOptions options = small_fit_options(400);
   options.seed = seed;
   options.proxy = ModelChoice{"energy"};
-  return fit_table(plane_table(), options);
+  return small_fit(plane_table(), options);
 }
 
 // Over the whole plane of encoded rows, also where the main model has no samples: zeta has others
@@ -83,7 +83,7 @@ TEST_F(Laws, EnergiesIntegrateToOneOnceNormalised) {
 TEST_F(Laws, ConditionalDensitiesIntegrateToOneForEveryCondition) {
   FitOptions options = small_fit_options(100);
   options.schema.condition = {"height"};
-  const Fit made = fit_table(plane_table(), options);
+  const Fit made = small_fit(plane_table(), options);
   for (const double height : {150.0, 172.0, 200.0}) {
     std::vector<double> share;
     for (int i = 0; i < 4000; ++i) share.push_back((i + 0.5) / 4000);
@@ -126,7 +126,7 @@ TEST_F(Laws, RatiosOfDensitiesHaveMeanOneUnderSamples) {
 TEST_F(Laws, UnitsShiftTheLogDensity) {
   Table scaled = plane_table();
   for (double& height : scaled.columns[1].numbers) height *= 1000;
-  const Fit made = fit_table(scaled, small_fit_options(150));
+  const Fit made = small_fit(scaled, small_fit_options(150));
   const Vector<double> before = flow_fit().density.log_prob(plane_table(), From::main).log_prob;
   const Vector<double> after = made.density.log_prob(scaled, From::main).log_prob;
   EXPECT_LT((after - (before.array() - std::log(1000.0)).matrix()).cwiseAbs().maxCoeff(), 1e-3);
@@ -135,11 +135,11 @@ TEST_F(Laws, UnitsShiftTheLogDensity) {
 TEST_F(Laws, FitDoesNotDependOnThreads) {
   const FitOptions options = small_fit_options(20);
   const PreparedTable table = prepare(plane_table(), options);
-  const Fit one = fit(table, options, 1);
-  const Fit three = fit(table, options, 3);
+  const Fit one = fit(table, options, {.threads = 1});
+  const Fit three = fit(table, options, {.threads = 3});
   EXPECT_EQ(one.density.log_prob(plane_table()).log_prob,
             three.density.log_prob(plane_table()).log_prob);
-  EXPECT_THROW((void)fit(table, options, 0), std::invalid_argument);
+  EXPECT_THROW((void)fit(table, options, {.threads = 0}), std::invalid_argument);
 }
 
 TEST_F(Laws, ReportAgreesWithTheDensity) {

@@ -36,7 +36,7 @@ inline FitOptions small_fit_options(std::int64_t iterations = 30) {
   return options;
 }
 
-inline Fit fit_table(const Table& table, const FitOptions& options) {
+inline Fit small_fit(const Table& table, const FitOptions& options) {
   return fit(prepare(table, options), options);
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/committee_fit.h"
@@ -77,52 +76,19 @@ TEST(RankCorrection, ExtrapolatesFromTwoMembersToMore) {
   EXPECT_NEAR(same.density(0.26), two, 1e-9);
 }
 
-// Pairs whose posterior is known, N(x / 2, 1/2) for each parameter, and members that all are wrong
-// about it in the same way.
-class KnownPosterior {
- public:
-  static constexpr Eigen::Index kPairs = 600;
+// Members that all are wrong about known posteriors in the same way.
+constexpr Eigen::Index kPairs = 600;
 
-  explicit KnownPosterior(double deviation) {
-    const Prior prior({{"a", Distribution::normal(0, 1)}, {"b", Distribution::normal(0, 1)}});
-    const Matrix<double> parameters = prior.sample(kPairs, 3);
-    const Matrix<double> noise = prior.sample(kPairs, 4);
-    pairs_ = {parameters, parameters + noise};
-    // A flow of zeros is the standard normal distribution of the standardised residuals: its
-    // deviation is that of the table's residuals.
-    TableMaker maker;
-    for (Eigen::Index c = 0; c < 2; ++c) {
-      std::vector<double> column, outcome;
-      for (Eigen::Index r = 0; r < kPairs; ++r) {
-        const double guess = pairs_.outcomes(r, c) / 2;
-        column.push_back(guess + deviation * (pairs_.parameters(r, c) - guess));
-        outcome.push_back(pairs_.outcomes(r, c));
-      }
-      maker.numbers(pair_columns().parameters[static_cast<std::size_t>(c)], column);
-      columns_.push_back(outcome);
-    }
-    for (std::size_t c = 0; c < 2; ++c) maker.numbers(pair_columns().outcomes[c], columns_[c]);
-    const PreparedTable table = prepared_pairs(maker.table(), std::nullopt);
-    SplineFlow<float> flow(
-        {.features = 2, .context_features = 2, .transforms = 1, .bins = 4, .hidden = {8}});
-    flow.edit_parameters([](std::span<float> all) { std::fill(all.begin(), all.end(), 0.0F); });
-    for (int m = 0; m < 4; ++m) {
-      members_.push_back(
-          make_posterior(table, TabularDensity<float>(table.schema, flow, {}), std::nullopt));
-    }
-  }
-
-  [[nodiscard]] Committee committee() const {
-    std::vector<std::size_t> part(kPairs);
-    for (std::size_t i = 0; i < part.size(); ++i) part[i] = i % members_.size();
-    return {members_, pairs_, part, 2, 7};
-  }
-
- private:
-  PairRows pairs_;
-  std::vector<std::vector<double>> columns_;
-  std::vector<Posterior> members_;
-};
+Committee committee_of(double width) {
+  const NormalPairs pairs(kPairs);
+  std::vector<std::size_t> part(kPairs);
+  for (std::size_t i = 0; i < part.size(); ++i) part[i] = i % 4;
+  return {std::vector<Posterior>(4, normal_posterior(pairs, width)),
+          {pairs.parameters, pairs.outcomes},
+          part,
+          2,
+          7};
+}
 
 // Of the parameters around half of their outcomes; 0.707 in truth.
 double spread_of(const PairRows& rows) {
@@ -134,9 +100,9 @@ TEST(Committee, CorrectsMembersThatAreTooSureOrNotSureEnough) {
   // 600 places have a standard error of 0.02 of their mean. Draws of the uncorrected members have
   // 0.5 and 1.0 of the deviation.
   for (const double deviation : {0.7, 1.4}) {
-    const Committee committee = KnownPosterior(deviation).committee();
+    const Committee committee = committee_of(deviation);
     const std::vector<double>& places = committee.left_out().places;
-    const double mean = std::accumulate(places.begin(), places.end(), 0.0) / KnownPosterior::kPairs;
+    const double mean = std::accumulate(places.begin(), places.end(), 0.0) / kPairs;
     const bool sure = deviation < 1;
     EXPECT_TRUE(sure ? mean > 0.55 : mean < 0.45) << mean;
     const PairRows drawn = committee.draw(500, 10, {});
@@ -148,17 +114,16 @@ TEST(Committee, CorrectsMembersThatAreTooSureOrNotSureEnough) {
 }
 
 TEST(Committee, LeavesMembersAloneThatAreRight) {
-  const Committee committee = KnownPosterior(1).committee();
+  const Committee committee = committee_of(1);
   EXPECT_NEAR(spread_of(committee.draw(500, 10, {})), std::sqrt(0.5), 0.03);
 }
 
 TEST(Committee, DrawsTheSameAgainAndStopsWhenAsked) {
-  const KnownPosterior known(1);
-  const PairRows once = known.committee().draw(50, 5, {});
-  const PairRows again = known.committee().draw(50, 5, {});
+  const PairRows once = committee_of(1).draw(50, 5, {});
+  const PairRows again = committee_of(1).draw(50, 5, {});
   EXPECT_EQ(once.parameters, again.parameters);
   EXPECT_EQ(once.outcomes, again.outcomes);
-  EXPECT_EQ(known.committee().draw(50, 5, [] { return true; }).parameters.rows(), 0);
+  EXPECT_EQ(committee_of(1).draw(50, 5, [] { return true; }).parameters.rows(), 0);
 }
 
 FitOptions small_options(const Table& table, const std::optional<Prior>& prior) {

@@ -1,12 +1,14 @@
 // Posteriors of small models that were never trained, or only for a moment.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "jeffreys/sbi/posterior_fit.h"
+#include "jeffreys/sbi/pairs.h"
 #include "support/model_helpers.h"
 #include "table/tables.h"
 
@@ -83,6 +85,36 @@ inline Posterior untrained_posterior(const PosteriorCase& of = {}) {
   return make_posterior(
       table, TabularDensity<float>(table.schema, rough_flow(of.roughness, 7), std::move(proxy)),
       of.prior, of.support);
+}
+
+// Pairs whose posterior is known, N(x / 2, 1/2) for each parameter.
+struct NormalPairs {
+  explicit NormalPairs(Eigen::Index rows, std::uint64_t seed = 3)
+      : parameters(prior().sample(rows, seed)),
+        outcomes(parameters + prior().sample(rows, seed + 1)) {}
+
+  static Prior prior() {
+    return Prior({{"a", Distribution::normal(0, 1)}, {"b", Distribution::normal(0, 1)}});
+  }
+  // With parameters whose distances from half the outcomes are multiplied by `width`.
+  [[nodiscard]] Table table(double width = 1) const {
+    Matrix<double> all(parameters.rows(), 4);
+    all << outcomes / 2 + width * (parameters - outcomes / 2), outcomes;
+    return table_from_matrix(all, {"a", "b", "x1", "x2"});
+  }
+
+  Matrix<double> parameters;
+  Matrix<double> outcomes;
+};
+
+// The posterior of such pairs, with deviations that are multiplied by `width`: a flow of zeros is
+// the standard normal distribution of the standardised residuals.
+inline Posterior normal_posterior(const NormalPairs& pairs, double width = 1) {
+  const PreparedTable table = prepared_pairs(pairs.table(width), std::nullopt);
+  SplineFlow<float> flow(
+      {.features = 2, .context_features = 2, .transforms = 1, .bins = 4, .hidden = {8}});
+  flow.edit_parameters([](std::span<float> all) { std::fill(all.begin(), all.end(), 0.0F); });
+  return make_posterior(table, TabularDensity<float>(table.schema, flow, {}), std::nullopt);
 }
 
 // One row of outcomes.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,11 +69,40 @@ struct Fit {
   FitReport report;
 };
 
-// Trains on a prepared table. threads: at least 1; the result does not depend on it. resume: go on
-// from options.train.checkpoint.path if there is such a file. A fit that was interrupted has
+// How a fit, or several that belong together, are run. No finished result depends on it.
+struct FitRun {
+  std::size_t threads = 1;
+  // What an interrupted run leaves to go on from: of one fit this file, of several this folder.
+  // Empty: nothing is kept.
+  std::filesystem::path checkpoint = {};
+  std::filesystem::path folder = {};
+  bool resume = false;  // go on from them
+  // Makes what watches one of the fits; label: "fit", or "fit 3 of 11". May be empty, or give
+  // nothing.
+  std::function<std::unique_ptr<TrainObserver>(const std::string& label, const FitOptions& options,
+                                               const PreparedTable& table)>
+      observe = {};
+  // Asked after every step and between the fits; true interrupts the run.
+  std::function<bool()> should_stop = {};
+  // Told in a sentence what happens beside the fits. May be empty.
+  std::function<void(const std::string& sentence)> tell = {};
+
+  // Throws InputError if there is something to go on from and `resume` does not say so.
+  void check_unfinished() const;
+  // For when the result is safe.
+  void remove_unfinished() const;
+};
+
+// Trains on a prepared table. If run.resume says so, it goes on from options.train.checkpoint.path
+// if there is such a file; the run's own paths do not count here. A fit that was interrupted has
 // report.training.stop_reason = interrupted and can be resumed.
-[[nodiscard]] Fit fit(const PreparedTable& table, const FitOptions& options,
-                      std::size_t threads = 1, bool resume = false,
-                      TrainObserver* observer = nullptr);
+[[nodiscard]] Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run = {},
+                      const std::string& label = "fit");
+
+// What can be said about a fit once it is done: NLLs against the baseline, diagnostics, warnings
+// and a verdict. held_out: log densities of the held-out rows, in the user's units, where others
+// than the main model judge them; empty: the main model does.
+void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
+            const Vector<double>& held_out = {});
 
 }  // namespace jeffreys

@@ -9,14 +9,10 @@
 // corrected mixture. It is as fast as a flow fitted to the pairs, and as large.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <string>
 
-#include "jeffreys/sbi/posterior_fit.h"
+#include "jeffreys/sbi/pairs.h"
 
 namespace jeffreys {
 
@@ -53,30 +49,14 @@ struct CommitteeFit {
   CommitteeReport report;
 };
 
-// How the fits are run.
-struct CommitteeRun {
-  std::size_t threads = 1;  // no result depends on it
-  // Finished members are kept in this folder until the last fit is done; empty: nothing is kept.
-  // resume: go on from them, and from the checkpoint of the fit that was under way.
-  std::filesystem::path folder = {};
-  bool resume = false;
-  // Watches one of the fits; label: "fit 3 of 11". May be empty, or give nothing.
-  std::function<std::unique_ptr<TrainObserver>(const std::string& label, const FitOptions& options,
-                                               const PreparedTable& table)>
-      observe = {};
-  // Asked between the fits.
-  std::function<bool()> should_stop = {};
-  // Called when all members are fitted, before they are judged and drawn from, which takes a while.
-  std::function<void()> members_done = {};
-};
-
 // options_for gives the options of a fit to so many training rows, always with the same seed and
 // the schema of pair_schema(). Only likelihood methods are possible, and no rejection. A time limit
-// is for the training of all fits together. Throws InputError for a table that no posterior can be
+// is for the training of all fits together. Finished members are kept in run.folder until the last
+// fit is done. Throws InputError for a table that no posterior can be
 // fitted to, and for members in the folder that are of other pairs or settings.
 [[nodiscard]] CommitteeFit fit_committee(
     const Table& pairs, const std::optional<Prior>& prior,
     const std::function<FitOptions(std::size_t rows)>& options_for,
-    const CommitteeOptions& committee = {}, const CommitteeRun& run = {});
+    const CommitteeOptions& committee = {}, const FitRun& run = {});
 
 }  // namespace jeffreys

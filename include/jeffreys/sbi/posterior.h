@@ -75,6 +75,8 @@ class Posterior {
   [[nodiscard]] Support support() const { return support_; }
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   [[nodiscard]] std::vector<std::string> outcome_names() const;
+  // How it was fitted, as a JSON text that its file keeps.
+  void set_record(std::string record) { density_.record = std::move(record); }
   void use_threads(std::shared_ptr<ThreadPool> pool) { density_.use_threads(std::move(pool)); }
 
   // observed [observations, outcomes], in the order of outcome_names(). Samples of the first

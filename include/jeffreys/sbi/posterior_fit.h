@@ -1,39 +1,42 @@
-// From pairs of parameters and outcomes to a posterior.
+// From pairs of parameters and outcomes to a posterior with its report, in one call: by one fit, or
+// by several that correct each other (jeffreys/sbi/committee_fit.h).
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "jeffreys/fit/fit.h"
-#include "jeffreys/sbi/posterior.h"
+#include "jeffreys/fit/fit_table.h"
+#include "jeffreys/sbi/committee_fit.h"
 
 namespace jeffreys {
 
-// Which columns of a table of pairs are which; others are ignored.
-struct PairColumns {
-  std::vector<std::string> parameters;
-  std::vector<std::string> outcomes;
+struct PosteriorFitOptions {
+  Support support = Support::transform;
+  // How many fits: 0 by the number of pairs, or one where `settings` or `support` allow only that;
+  // at most 100.
+  int members = 0;
+  ChosenSettings settings = {};
+
+  // Throws std::invalid_argument naming the field, expected and actual value.
+  void validate() const;
 };
 
-// How the columns of `table` are read: parameters are features, outcomes are conditions. With a
-// prior and Support::transform the features have the prior's distributions. Throws
-// std::invalid_argument for a column that is both or given twice, for no parameter or no outcome,
-// and for a prior of other parameters; InputError for a column that the table lacks.
-[[nodiscard]] SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
-                                        const std::optional<Prior>& prior,
-                                        Support support = Support::transform);
+struct PosteriorFit {
+  Posterior posterior;     // if the run was interrupted: of the fit that was under way
+  PreparedTable table;     // the pairs, as the posterior sees them
+  FitOptions options;      // of the last fit
+  FitOptions defaults;     // what they would be without settings
+  FitReport report;        // if the run was interrupted, report.training.stop_reason says so
+  std::size_t trained_on;  // rows of the last fit: pairs, or draws of several fits' mixture
+  std::optional<CommitteeReport> committee;  // nothing of a single fit
+};
 
-// The defaults for this many training pairs, parameters and outcomes, and for this proxy: chosen by
-// experiment, see docs/evidence.md. The method is maximum likelihood, unless the proxy is an energy
-// model; the dual method has to be asked for.
-[[nodiscard]] FitOptions default_posterior_options(std::size_t rows, std::size_t parameters,
-                                                   std::size_t outcomes,
-                                                   const ModelChoice& proxy = FitOptions().proxy);
-
-// The posterior of a density that was fitted to a table prepared with pair_schema.
-[[nodiscard]] Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,
-                                       std::optional<Prior> prior,
-                                       Support support = Support::transform);
+// Columns that are left empty are those of complete_columns(). Throws as pair_schema, plan_fit and
+// FitRun::check_unfinished do; std::invalid_argument for several members with a proxy, a validation
+// fraction or rejection; and InputError for pairs that are too few for the members. An interrupted
+// run goes on if the same call says run.resume.
+[[nodiscard]] PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
+                                         const std::optional<Prior>& prior,
+                                         const PosteriorFitOptions& options = {},
+                                         const FitRun& run = {});
 
 }  // namespace jeffreys

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "jeffreys/base/matrix.h"
+
 namespace jeffreys {
 
 // A column of a table: numbers, or text with each different text kept once.
@@ -46,5 +48,13 @@ struct Table {
   // Line on which a row begins, counted from 1; 0 when unknown.
   std::size_t line(std::size_t row) const;
 };
+
+// One column of numbers for each name, from values [rows, names].
+[[nodiscard]] Table table_from_matrix(const MatrixView<double>& values,
+                                      const std::vector<std::string>& names);
+// The columns of these names as [rows, names]. Throws InputError for a column that is missing, and
+// for a cell that is no finite number.
+[[nodiscard]] Matrix<double> matrix_from_table(const Table& table,
+                                               const std::vector<std::string>& names);
 
 }  // namespace jeffreys
