@@ -35,7 +35,10 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
     const auto& [kl, importance, samples] = *found.reverse;
     json["reverse_kl"] = {{"kl", number(kl.mean)},
                           {"standard_error", number(kl.standard_error)},
-                          {"samples", samples}};
+                          {"samples", samples},
+                          {"effective_sample_size", number(importance.effective_sample_size)},
+                          {"pareto_k", number(importance.pareto_k)}};
+    // Of an energy proxy, from more samples, these are the energy check's, which follows.
     json["effective_sample_size"] = number(importance.effective_sample_size);
     json["pareto_k"] = number(importance.pareto_k);
     lines.push_back(fmt::format(

@@ -6,27 +6,13 @@
 #include <set>
 
 #include "experiment/cost.h"
+#include "experiment/embedded.h"
 #include "experiment/folder.h"
 #include "experiment/section.h"
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {
-
-using Describe = void (*)(const Results&, Section&);
-
-Describe describe_of(const std::string& name) {
-  static const std::map<std::string, Describe> table = {
-      {"teaser", describe_teaser},
-      {"uci", describe_uci},
-      {"gmm40-weights", describe_gmm40_weights},
-      {"gmm40-wgan", describe_gmm40_wgan},
-      {"density", describe_density},
-      {"sbi", describe_sbi},
-      {"compute-time", describe_compute_time},
-  };
-  return table.at(name);
-}
 
 report::Verdict colour(Finding finding) {
   switch (finding) {
@@ -98,7 +84,7 @@ void describe(const Loaded& loaded, Section& section) {
   for (const std::string& problem : loaded.results.problems()) {
     page.notice(problem, report::Notice::warning);
   }
-  describe_of(loaded.plan.name)(loaded.results, section);
+  find_experiment(loaded.plan.name).describe(loaded.results, section);
 }
 
 // Jobs of this call without a result.

@@ -53,21 +53,25 @@ void ReproduceOptions::validate() const {
 
 std::vector<ExperimentInfo> experiments() {
   std::vector<ExperimentInfo> list;
-  for (const EmbeddedFile& file : embedded_experiments()) {
-    const std::string name(file.name);
+  for (const Experiment& experiment : all_experiments()) {
+    const std::string name(experiment.name);
     list.push_back({name, plan_of(name).title});
   }
   return list;
 }
 
-std::string experiment_text(const std::string& name) {
+const Experiment& find_experiment(std::string_view name) {
   std::vector<std::string_view> known;
-  for (const EmbeddedFile& file : embedded_experiments()) {
-    if (file.name == name) return std::string(file.text);
-    known.push_back(file.name);
+  for (const Experiment& experiment : all_experiments()) {
+    if (experiment.name == name) return experiment;
+    known.push_back(experiment.name);
   }
   throw std::invalid_argument(
       fmt::format("there is no experiment '{}'; known: {}, all", name, fmt::join(known, ", ")));
+}
+
+std::string experiment_text(const std::string& name) {
+  return std::string(find_experiment(name).text);
 }
 
 ReproduceResult reproduce(const ReproduceOptions& options, ReproduceObserver& observer) {

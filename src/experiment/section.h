@@ -64,13 +64,4 @@ class Section {
                                              const std::string& method, const std::string& column,
                                              const std::string& name, int color);
 
-// One small file for each. Each copes with results that are missing.
-void describe_teaser(const Results& results, Section& section);
-void describe_uci(const Results& results, Section& section);
-void describe_gmm40_weights(const Results& results, Section& section);
-void describe_gmm40_wgan(const Results& results, Section& section);
-void describe_density(const Results& results, Section& section);
-void describe_sbi(const Results& results, Section& section);
-void describe_compute_time(const Results& results, Section& section);
-
 }  // namespace jeffreys::experiment

@@ -45,7 +45,7 @@ class ComputeTime : public SmallResults {
 };
 
 TEST_F(ComputeTime, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_compute_time, kComputeTimePlan);
+  const Told told = tell("compute-time", kComputeTimePlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -56,7 +56,7 @@ TEST_F(ComputeTime, ClaimsHoldAsInThePaper) {
   ours(10000, 0.29, 1.2);
   add("flow", 0.4, 0.3);
   add("wgan", 0.6, 0.9);
-  const Told told = tell(describe_compute_time, kComputeTimePlan, true);
+  const Told told = tell("compute-time", kComputeTimePlan, true);
   EXPECT_EQ(told.finding(kGrowth), Finding::holds);
   EXPECT_EQ(told.finding(kReferences), Finding::holds);
   EXPECT_EQ(told.finding(kImprovement), Finding::holds);
@@ -67,7 +67,7 @@ TEST_F(ComputeTime, GrowthBeyondTheUsualSizeLeavesAPart) {
   ours(10, 0.5, 1);
   ours(1000, 0.3, 1.1);
   ours(10000, 0.4, 4);
-  const Told told = tell(describe_compute_time, kComputeTimePlan);
+  const Told told = tell("compute-time", kComputeTimePlan);
   EXPECT_EQ(told.finding(kGrowth), Finding::in_part);
   // Lower than at the beginning, but higher than before.
   EXPECT_EQ(told.finding(kImprovement), Finding::in_part);
@@ -80,7 +80,7 @@ TEST_F(ComputeTime, ClaimsFail) {
   ours(10000, 0.31, 9);
   add("flow", 0.4, 3);
   add("wgan", 0.6, 0.1);
-  const Told told = tell(describe_compute_time, kComputeTimePlan);
+  const Told told = tell("compute-time", kComputeTimePlan);
   EXPECT_EQ(told.finding(kGrowth), Finding::fails);
   EXPECT_EQ(told.finding(kReferences), Finding::fails);
   EXPECT_EQ(told.finding(kImprovement), Finding::fails);
@@ -93,7 +93,7 @@ TEST_F(ComputeTime, ResultsWithoutTheirTimesStillHaveNll) {
     std::filesystem::remove(path("runs") /
                             fmt::format("gmm40/ours-{}/seed-0.seconds.json", samples));
   }
-  const Told told = tell(describe_compute_time, kComputeTimePlan, true);
+  const Told told = tell("compute-time", kComputeTimePlan, true);
   EXPECT_EQ(told.finding(kGrowth), Finding::not_enough_runs);
   EXPECT_EQ(told.finding(kImprovement), Finding::holds);
 }

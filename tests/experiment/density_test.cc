@@ -83,14 +83,14 @@ class Density : public SmallResults {
 };
 
 TEST_F(Density, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_density, kDensityPlan);
+  const Told told = tell("density", kDensityPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
 
 TEST_F(Density, ClaimsHoldWhereOursIsBelowTheFlow) {
   all_pairs();
-  const Told told = tell(describe_density, kDensityPlan);
+  const Told told = tell("density", kDensityPlan);
   EXPECT_EQ(told.finding(kLastMain), Finding::holds);
   EXPECT_EQ(told.finding("our proxy (as written) has a lower NLL than a pure flow, each at"),
             Finding::holds);
@@ -107,7 +107,7 @@ TEST_F(Density, BothFormsAreJudgedSideBySide) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) ours(data, "stable", seed, 2);
   }
   ours("grid", "clipped", 0, 0);
-  const Told told = tell(describe_density, kDensityPlan, true);
+  const Told told = tell("density", kDensityPlan, true);
   EXPECT_EQ(told.finding(kLastMain), Finding::holds);
   EXPECT_EQ(told.finding(kLastStable), Finding::fails);
   EXPECT_EQ(told.finding("No run in the stable form diverges"), Finding::holds);
@@ -122,12 +122,12 @@ TEST_F(Density, AClaimAboutAllDataHoldsInPartIfOneContradicts) {
     pair("ring", seed, -1, 1);
     pair("grid", seed, 1, -1);
   }
-  EXPECT_EQ(tell(describe_density, kDensityPlan).finding(kLastMain), Finding::in_part);
+  EXPECT_EQ(tell("density", kDensityPlan).finding(kLastMain), Finding::in_part);
 }
 
 TEST_F(Density, AClaimAboutAllDataDoesNotHoldOnOneOfThree) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) pair("ring", seed, -1, 1);
-  const Told told = tell(describe_density, kDensityPlan);
+  const Told told = tell("density", kDensityPlan);
   EXPECT_EQ(told.finding(kLastMain), Finding::not_enough_runs);
   EXPECT_EQ(told.finding(kBestMain), Finding::not_enough_runs);
   EXPECT_EQ(told.finding(kModes), Finding::not_enough_runs) << "the grid has modes, too";
@@ -137,7 +137,7 @@ TEST_F(Density, AClaimAboutAllDataDoesNotHoldOnOneOfThree) {
 
 TEST_F(Density, OneSeedDecidesNothing) {
   pair("ring", 0, -1, 1);
-  const Told told = tell(describe_density, kDensityPlan, true);
+  const Told told = tell("density", kDensityPlan, true);
   for (const Claim& claim : told.claims) {
     EXPECT_EQ(claim.finding, Finding::not_enough_runs) << claim.text;
   }
@@ -160,7 +160,7 @@ TEST_F(Density, EqualTimeIsNotEqualSteps) {
           {}, "finished", 2);
     }
   }
-  const Told told = tell(describe_density, kDensityPlan);
+  const Told told = tell("density", kDensityPlan);
   EXPECT_EQ(told.finding("stopped early, in equal steps"), Finding::holds);
   EXPECT_EQ(told.finding("stopped early, in equal processor time"), Finding::fails);
   EXPECT_THAT(told.claim("in equal processor time").numbers, HasSubstr("ring: +3.990"));
@@ -170,7 +170,7 @@ TEST_F(Density, EqualTimeIsNotEqualSteps) {
 TEST_F(Density, ADivergenceOfOursCountsAtTheEndAndNotAtItsBest) {
   all_pairs();
   ours("grid", "ours", 2, -1, 8, "diverged");
-  const Told told = tell(describe_density, kDensityPlan, true);
+  const Told told = tell("density", kDensityPlan, true);
   EXPECT_THAT(told.page, HasSubstr("grid, ours, seed 2"));
   EXPECT_EQ(told.finding(kLastMain), Finding::in_part);
   EXPECT_EQ(told.finding(kBestMain), Finding::holds);
@@ -185,7 +185,7 @@ TEST_F(Density, ADivergenceOfTheFlowIsWon) {
   all_pairs();
   flow("grid", 2, 1, "diverged");
   flow("grid", 3, 1, "diverged");
-  const Told told = tell(describe_density, kDensityPlan);
+  const Told told = tell("density", kDensityPlan);
   EXPECT_EQ(told.finding(kLastMain), Finding::holds) << "two seeds alone would decide nothing";
   EXPECT_THAT(told.claim(kLastMain).numbers,
               HasSubstr("only the other diverged with 2 of 4 seeds"));
@@ -194,7 +194,7 @@ TEST_F(Density, ADivergenceOfTheFlowIsWon) {
 TEST_F(Density, ModesAreCountedSeedBySeed) {
   all_pairs();
   ours("grid", "ours", 3, -1, 7);
-  const Told told = tell(describe_density, kDensityPlan);
+  const Told told = tell("density", kDensityPlan);
   EXPECT_EQ(told.finding(kModes), Finding::in_part);
   EXPECT_THAT(told.claim(kModes).numbers,
               HasSubstr("grid: at least 7 of 8 modes (by seed 8, 8, 8, 7)"));

@@ -71,7 +71,7 @@ grid.multipliers.proxy = [0.1, 0.25, 0.5, 0.75, 0.9]
 };
 
 TEST_F(Gmm40Weights, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_gmm40_weights, plan_);
+  const Told told = tell("gmm40-weights", plan_);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -79,7 +79,7 @@ TEST_F(Gmm40Weights, SaysThatThereAreNoRuns) {
 TEST_F(Gmm40Weights, ClaimsHoldWhereOursIsBelowAllByTheError) {
   ours(0.3, 0.35);
   weights(0.4, 0.5, 20);
-  const Told told = tell(describe_gmm40_weights, plan_, true);
+  const Told told = tell("gmm40-weights", plan_, true);
   EXPECT_EQ(told.finding(kLower), Finding::holds);
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("ours less it -0.150 ± 0.014"));
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("One seed"));
@@ -90,7 +90,7 @@ TEST_F(Gmm40Weights, ClaimsHoldWhereOursIsBelowAllByTheError) {
 TEST_F(Gmm40Weights, ADifferenceWithinTheErrorIsNoSupport) {
   ours(0.39, 0.5);
   weights(0.4, 0.51, 1);
-  const Told told = tell(describe_gmm40_weights, plan_);
+  const Told told = tell("gmm40-weights", plan_);
   EXPECT_EQ(told.finding(kLower), Finding::fails);
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("than 0 of 25 configurations"));
   EXPECT_EQ(told.finding(kZeta), Finding::in_part);
@@ -101,7 +101,7 @@ TEST_F(Gmm40Weights, OneBetterConfigurationLeavesThePart) {
   weights(0.4, 0.5, 1);
   run_with("weights-0.5-0.5", 0, curve(0.2, 0.25, 1),
            {{"multipliers.forward", "0.5"}, {"multipliers.proxy", "0.5"}});
-  const Told told = tell(describe_gmm40_weights, plan_);
+  const Told told = tell("gmm40-weights", plan_);
   EXPECT_EQ(told.finding(kLower), Finding::in_part);
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("forward 0.5, reverse 0.5, proxy 0.5"));
 }
@@ -109,7 +109,7 @@ TEST_F(Gmm40Weights, OneBetterConfigurationLeavesThePart) {
 TEST_F(Gmm40Weights, MissingConfigurationsDecideNothing) {
   ours(0.3, 0.35);
   weights(0.4, 0.5, 20, 24);
-  const Told told = tell(describe_gmm40_weights, plan_);
+  const Told told = tell("gmm40-weights", plan_);
   EXPECT_EQ(told.finding(kLower), Finding::not_enough_runs);
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("24 of 25"));
 }
@@ -117,7 +117,7 @@ TEST_F(Gmm40Weights, MissingConfigurationsDecideNothing) {
 TEST_F(Gmm40Weights, ADivergedRunOfOursFailsAndIsNamed) {
   weights(0.4, 0.5, 20);
   run_with("ours", 0, curve(0.5, 0.6, 1), {{"multipliers.forward", "0.01"}}, "diverged");
-  const Told told = tell(describe_gmm40_weights, plan_, true);
+  const Told told = tell("gmm40-weights", plan_, true);
   EXPECT_EQ(told.finding(kLower), Finding::fails);
   EXPECT_THAT(told.page, HasSubstr("diverged"));
 }
@@ -134,7 +134,7 @@ TEST_F(Gmm40Weights, ADivergenceWithOneOfThreeSeedsIsNotDropped) {
       }
     }
   }
-  const Told told = tell(describe_gmm40_weights, plan_);
+  const Told told = tell("gmm40-weights", plan_);
   EXPECT_EQ(told.finding(kLower), Finding::in_part) << "at its best it is lower";
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("(1 of 3 seeds diverged)"));
 }
@@ -143,7 +143,7 @@ TEST_F(Gmm40Weights, TheStableFormHasClaimsOfItsOwn) {
   ours(0.5, 0.6, 20);
   run_with("stable", 0, curve(0.3, 0.35, 1), {{"multipliers.forward", "0.01"}});
   weights(0.4, 0.5, 20);
-  const Told told = tell(describe_gmm40_weights, plan_, true);
+  const Told told = tell("gmm40-weights", plan_, true);
   EXPECT_EQ(told.finding(kLower), Finding::fails);
   EXPECT_EQ(told.finding("25 weight configurations (in the stable form)"), Finding::holds);
   EXPECT_EQ(told.finding("unstable values (in the stable form)"), Finding::holds);
@@ -187,7 +187,7 @@ grid.learning_rate.proxy = [1e-4, 1e-5]
 };
 
 TEST_F(Gmm40Wgan, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_gmm40_wgan, plan_);
+  const Told told = tell("gmm40-wgan", plan_);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -195,7 +195,7 @@ TEST_F(Gmm40Wgan, SaysThatThereAreNoRuns) {
 TEST_F(Gmm40Wgan, ClaimsHoldAsInThePaper) {
   runs("ours", {-0.1, -0.1, 0});
   runs("wgan", {kNan, 0.6, 0.2});
-  const Told told = tell(describe_gmm40_wgan, plan_, true);
+  const Told told = tell("gmm40-wgan", plan_, true);
   EXPECT_EQ(told.finding(kLower), Finding::holds);
   EXPECT_EQ(told.finding(kRobust), Finding::holds);
   EXPECT_EQ(told.finding(kDiverges), Finding::holds);
@@ -205,7 +205,7 @@ TEST_F(Gmm40Wgan, ClaimsHoldAsInThePaper) {
 TEST_F(Gmm40Wgan, ClaimsFailWhereTheWganIsBetterAndStable) {
   runs("ours", {0.3, -0.1, 0.1});
   runs("wgan", {-0.2, -0.2, -0.2});
-  const Told told = tell(describe_gmm40_wgan, plan_);
+  const Told told = tell("gmm40-wgan", plan_);
   EXPECT_EQ(told.finding(kLower), Finding::fails);
   EXPECT_EQ(told.finding(kRobust), Finding::fails);
   EXPECT_EQ(told.finding(kDiverges), Finding::fails);
@@ -215,7 +215,7 @@ TEST_F(Gmm40Wgan, ClaimsFailWhereTheWganIsBetterAndStable) {
 TEST_F(Gmm40Wgan, AWganThatFindsNothingAtAnyRateDoesNotConverge) {
   runs("ours", {-0.1, -0.1, 0});
   runs("wgan", {3, 2, 1});
-  const Told told = tell(describe_gmm40_wgan, plan_);
+  const Told told = tell("gmm40-wgan", plan_);
   EXPECT_EQ(told.finding(kLower), Finding::holds);
   EXPECT_EQ(told.finding(kDiverges), Finding::in_part);
 }
@@ -227,12 +227,12 @@ TEST_F(Gmm40Wgan, SeedsDecideWhereThereAreThree) {
     runs("ours", {ours, ours, ours}, seed);
     runs("wgan", {0.5, 0.5, 0.5}, seed);
   }
-  EXPECT_EQ(tell(describe_gmm40_wgan, plan_).finding(kLower), Finding::fails);
+  EXPECT_EQ(tell("gmm40-wgan", plan_).finding(kLower), Finding::fails);
 }
 
 TEST_F(Gmm40Wgan, OursAloneDecidesNothing) {
   runs("ours", {-0.1, -0.1, 0});
-  const Told told = tell(describe_gmm40_wgan, plan_, true);
+  const Told told = tell("gmm40-wgan", plan_, true);
   for (const char* claim : {kLower, kRobust, kDiverges}) {
     EXPECT_EQ(told.finding(claim), Finding::not_enough_runs);
   }

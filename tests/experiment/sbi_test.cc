@@ -39,7 +39,7 @@ class Sbi : public SmallResults {
 };
 
 TEST_F(Sbi, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_sbi, kSbiPlan);
+  const Told told = tell("sbi", kSbiPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -49,7 +49,7 @@ TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
     pair("two_moons-1000", seed, 0.55, 0.65);
     pair("two_moons-3000", seed, 0.52, 0.60);
   }
-  const Told told = tell(describe_sbi, kSbiPlan, true);
+  const Told told = tell("sbi", kSbiPlan, true);
   EXPECT_EQ(told.finding(kWrittenSame), Finding::holds);
   EXPECT_EQ(told.finding("the next larger number (ours, as written: main against"), Finding::holds);
   EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy against"), Finding::holds);
@@ -63,14 +63,14 @@ TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
 
 TEST_F(Sbi, AClaimHoldsAtEverySizeOrNotAtAll) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) pair("two_moons-1000", seed, 0.55, 0.65);
-  const Told told = tell(describe_sbi, kSbiPlan);
+  const Told told = tell("sbi", kSbiPlan);
   EXPECT_EQ(told.finding(kWrittenSame), Finding::not_enough_runs);
   EXPECT_THAT(told.claim(kWrittenSame).numbers, HasSubstr("too few runs on two moons 3000"));
 }
 
 TEST_F(Sbi, ValuesBelowOneHalfAreNoBetterThanAsFarAbove) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) pair("two_moons-1000", seed, 0.40, 0.51);
-  const Told told = tell(describe_sbi, kSbiPlan);
+  const Told told = tell("sbi", kSbiPlan);
   EXPECT_EQ(told.finding(kWrittenSame), Finding::fails);
 }
 
@@ -86,7 +86,7 @@ TEST_F(Sbi, ComparesInEqualProcessorTime) {
       run(data, "flow", seed, {{"main.c2st", {1, 0.8, 0.7 + small}}});
     }
   }
-  const Told told = tell(describe_sbi, kSbiPlan);
+  const Told told = tell("sbi", kSbiPlan);
   EXPECT_EQ(told.finding("after all iterations (ours, as written: main against"), Finding::holds);
   EXPECT_EQ(told.finding("equal processor time (ours, as written: main against"), Finding::fails);
   EXPECT_EQ(told.finding("equal processor time (ours, as written: proxy against"), Finding::holds);
@@ -110,7 +110,7 @@ TEST_F(Sbi, TheStableFormIsComparedWithItsFlows) {
            {"proxy.test_nll", {3, 1.25}}});
     }
   }
-  const Told told = tell(describe_sbi, kSbiPlan, true);
+  const Told told = tell("sbi", kSbiPlan, true);
   EXPECT_EQ(told.finding(kStableSame), Finding::holds);
   EXPECT_EQ(told.finding(
                 "as many simulations (ours, stable form: main against flow (MLE), falling rate;"),
@@ -132,7 +132,7 @@ TEST_F(Sbi, ADivergedRunHasNoEnd) {
   }
   run("two_moons-3000", "ours", 4, {{"main.c2st", {1, 0.55}}, {"proxy.c2st", {1, 0.55}}},
       {{"proxy_langevin.c2st", 0.5}}, "diverged");
-  const Told told = tell(describe_sbi, kSbiPlan);
+  const Told told = tell("sbi", kSbiPlan);
   EXPECT_EQ(told.finding(kWrittenSame), Finding::holds) << "it keeps its best value";
   EXPECT_EQ(told.finding("after all iterations (ours, as written: proxy against"),
             Finding::in_part);
@@ -142,7 +142,7 @@ TEST_F(Sbi, ADivergedRunHasNoEnd) {
 
 TEST_F(Sbi, OneSeedDecidesNothing) {
   pair("two_moons-1000", 0, 0.55, 0.65);
-  const Told told = tell(describe_sbi, kSbiPlan, true);
+  const Told told = tell("sbi", kSbiPlan, true);
   for (const Claim& claim : told.claims) {
     EXPECT_EQ(claim.finding, Finding::not_enough_runs) << claim.text;
   }

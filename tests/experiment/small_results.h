@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "experiment/embedded.h"
 #include "experiment/section.h"
 #include "support/scratch_folder.h"
 
@@ -60,7 +61,11 @@ class SmallResults : public testing::ScratchTest {
     return {read_plan("test", "iterations = 100\n" + plan, "test.toml"), 1, path("runs")};
   }
 
-  // With figures every panel is drawn.
+  // What an experiment says of the results. With figures every panel is drawn.
+  [[nodiscard]] Told tell(const std::string& experiment, const std::string& plan,
+                          bool figures = false) const {
+    return tell(find_experiment(experiment).describe, plan, figures);
+  }
   [[nodiscard]] Told tell(void (*describe)(const Results&, Section&), const std::string& plan,
                           bool figures = false) const {
     const Results results = load(plan);

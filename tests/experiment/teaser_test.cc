@@ -49,7 +49,7 @@ class Teaser : public SmallResults {
 };
 
 TEST_F(Teaser, TheGaussianFitsNeedNoRuns) {
-  const Told told = tell(describe_teaser, kTeaserPlan, true);
+  const Told told = tell("teaser", kTeaserPlan, true);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.page, HasSubstr("test-parts.png"));
   ASSERT_THAT(told.claims, SizeIs(1));
@@ -59,7 +59,7 @@ TEST_F(Teaser, TheGaussianFitsNeedNoRuns) {
 TEST_F(Teaser, ClaimsHoldWhereOnlyTheWganCollapsesAndOscillates) {
   ours(2, 0.01);
   wgan(1, 2);
-  const Told told = tell(describe_teaser, kTeaserPlan, true);
+  const Told told = tell("teaser", kTeaserPlan, true);
   EXPECT_EQ(told.finding(kModes), Finding::holds);
   EXPECT_EQ(told.finding(kLoss), Finding::holds);
   EXPECT_THAT(told.claim(kModes).numbers, HasSubstr("WGAN-GP: 1 of 2 modes"));
@@ -68,7 +68,7 @@ TEST_F(Teaser, ClaimsHoldWhereOnlyTheWganCollapsesAndOscillates) {
 TEST_F(Teaser, ClaimsHoldInPartWhereTheWganDoesAsWell) {
   ours(2, 0.01);
   wgan(2, 0.01);
-  const Told told = tell(describe_teaser, kTeaserPlan);
+  const Told told = tell("teaser", kTeaserPlan);
   EXPECT_EQ(told.finding(kModes), Finding::in_part);
   EXPECT_EQ(told.finding(kLoss), Finding::in_part);
 }
@@ -76,7 +76,7 @@ TEST_F(Teaser, ClaimsHoldInPartWhereTheWganDoesAsWell) {
 TEST_F(Teaser, ClaimsFailWhereOursIsTheWorse) {
   ours(1, 2);
   wgan(2, 0.01);
-  const Told told = tell(describe_teaser, kTeaserPlan);
+  const Told told = tell("teaser", kTeaserPlan);
   EXPECT_EQ(told.finding(kModes), Finding::fails);
   EXPECT_EQ(told.finding(kLoss), Finding::fails);
 }
@@ -84,18 +84,18 @@ TEST_F(Teaser, ClaimsFailWhereOursIsTheWorse) {
 TEST_F(Teaser, ADivergedWganIsNotStable) {
   ours(2, 0.01);
   wgan(1, 0.01, "diverged");
-  EXPECT_EQ(tell(describe_teaser, kTeaserPlan).finding(kLoss), Finding::holds);
+  EXPECT_EQ(tell("teaser", kTeaserPlan).finding(kLoss), Finding::holds);
 }
 
 TEST_F(Teaser, AStableObjectiveWithARestlessModelIsNotEnough) {
   ours(2, 0.01, 3);
   wgan(1, 2);
-  EXPECT_EQ(tell(describe_teaser, kTeaserPlan).finding(kLoss), Finding::in_part);
+  EXPECT_EQ(tell("teaser", kTeaserPlan).finding(kLoss), Finding::in_part);
 }
 
 TEST_F(Teaser, OneMethodAloneDecidesNothing) {
   ours(2, 0.01);
-  const Told told = tell(describe_teaser, kTeaserPlan, true);
+  const Told told = tell("teaser", kTeaserPlan, true);
   EXPECT_EQ(told.finding(kModes), Finding::not_enough_runs);
   EXPECT_EQ(told.finding(kLoss), Finding::not_enough_runs);
 }

@@ -61,7 +61,7 @@ class Uci : public SmallResults {
 };
 
 TEST_F(Uci, SaysThatThereAreNoRuns) {
-  const Told told = tell(describe_uci, kUciPlan);
+  const Told told = tell("uci", kUciPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
   EXPECT_THAT(told.claims, IsEmpty());
 }
@@ -71,7 +71,7 @@ TEST_F(Uci, FindsOverfittingWhereTestRisesAndTrainingFalls) {
     overfit("wine", seed);
     overfit("heart", seed);
   }
-  const Told told = tell(describe_uci, kUciPlan, true);
+  const Told told = tell("uci", kUciPlan, true);
   EXPECT_EQ(told.finding("Ours ends at a lower NLL"), Finding::holds);
   EXPECT_EQ(told.finding("MLE overfits:"), Finding::holds);
   EXPECT_EQ(told.finding("Ours remains stable"), Finding::holds);
@@ -86,7 +86,7 @@ TEST_F(Uci, ARunThatOnlyImprovesDoesNotOverfit) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     likelihood("wine", "mle", seed, {20, 15, 11, 10}, {20, 15, 11, 9});
   }
-  const Told told = tell(describe_uci, kUciPlan);
+  const Told told = tell("uci", kUciPlan);
   EXPECT_EQ(told.finding("MLE overfits:"), Finding::fails);
 }
 
@@ -96,7 +96,7 @@ TEST_F(Uci, DequantisedTablesStandBesideTheVerdict) {
     overfit("heart", seed);
     likelihood("heart-dequantised", "mle", seed, {20, 15, 11, 10}, {20, 15, 11, 9});
   }
-  const Told told = tell(describe_uci, kUciPlan);
+  const Told told = tell("uci", kUciPlan);
   EXPECT_EQ(told.finding("MLE overfits:"), Finding::holds);
   EXPECT_THAT(told.claim("MLE overfits:").numbers, HasSubstr("Dequantised (does not hold): heart"));
 }
@@ -111,14 +111,13 @@ TEST_F(Uci, NoiseMustHelpOneTableAndHurtAnother) {
     }
   }
   // At its best, noise hurts heart (15 against 11); at the end it helps both (20).
-  const Told told = tell(describe_uci, kUciPlan);
+  const Told told = tell("uci", kUciPlan);
   EXPECT_EQ(told.finding("the same noise makes another worse"), Finding::in_part);
   EXPECT_EQ(told.finding("noise even outperforms"), Finding::holds);
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     likelihood("heart", "noise-0.1", seed, {20, 19, 15, 25}, {20, 10, 9, 8});
   }
-  EXPECT_EQ(tell(describe_uci, kUciPlan).finding("the same noise makes another worse"),
-            Finding::holds);
+  EXPECT_EQ(tell("uci", kUciPlan).finding("the same noise makes another worse"), Finding::holds);
 }
 
 TEST_F(Uci, ValidationChoosesAmongModelsAndABaselineHasNothingToChoose) {
@@ -136,7 +135,7 @@ TEST_F(Uci, ValidationChoosesAmongModelsAndABaselineHasNothingToChoose) {
       run(data, "mixture", seed, {{"main.test_nll", {11}}, {"main.validation_nll", {11}}});
     }
   }
-  const Told told = tell(describe_uci, kUciPlan);
+  const Told told = tell("uci", kUciPlan);
   EXPECT_EQ(told.finding("better than MLE that is stopped early"), Finding::fails);
   EXPECT_EQ(told.finding("better than a mixture"), Finding::holds);
   EXPECT_THAT(told.page, HasSubstr("| gaussian | by validation | 30.000 ± 0.000 (3) |"));
@@ -145,7 +144,7 @@ TEST_F(Uci, ValidationChoosesAmongModelsAndABaselineHasNothingToChoose) {
 
 TEST_F(Uci, AClaimHoldsOnEveryTableOrNotAtAll) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) overfit("wine", seed);
-  const Told told = tell(describe_uci, kUciPlan);
+  const Told told = tell("uci", kUciPlan);
   EXPECT_EQ(told.finding("MLE overfits:"), Finding::not_enough_runs);
   EXPECT_THAT(told.claim("MLE overfits:").numbers,
               HasSubstr("Holds on 1 of 2 data sets; too few runs on heart"));
@@ -160,7 +159,7 @@ TEST_F(Uci, ADivergenceIsNeitherALowEndNorStable) {
   const std::vector<double> falling = {20, 12, 10};
   run("wine", "ours", 3, {{"main.test_nll", falling}, {"main.train_nll", falling}}, {}, "diverged");
   run("heart", "mle", 3, {{"main.test_nll", falling}, {"main.train_nll", falling}}, {}, "diverged");
-  const Told told = tell(describe_uci, kUciPlan);
+  const Told told = tell("uci", kUciPlan);
   EXPECT_EQ(told.finding("Ours ends at a lower NLL"), Finding::in_part);
   EXPECT_EQ(told.finding("Ours remains stable"), Finding::in_part);
   EXPECT_EQ(told.finding("training NLL of all methods"), Finding::fails);
@@ -172,7 +171,7 @@ TEST_F(Uci, ADivergenceIsNeitherALowEndNorStable) {
 
 TEST_F(Uci, OneSeedDecidesNothing) {
   overfit("wine", 0);
-  const Told told = tell(describe_uci, kUciPlan, true);
+  const Told told = tell("uci", kUciPlan, true);
   for (const Claim& claim : told.claims) {
     EXPECT_EQ(claim.finding, Finding::not_enough_runs) << claim.text;
   }
