@@ -10,7 +10,7 @@ namespace jeffreys::cli {
 
 using Json = nlohmann::ordered_json;
 
-// DESIGN: exit codes of the program.
+// What a script can tell from how the program ended; `jeffreys --help` lists the codes.
 enum class ExitCode { done = 0, failed = 1, usage = 2, bad_input = 3, diverged = 4 };
 
 struct Globals {

@@ -76,7 +76,7 @@ std::vector<bool> numeric_columns(std::size_t columns, const std::vector<std::ve
 }
 
 void check_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
-                 const TableOptions& options) {
+                 const TableStyle& options) {
   if (header.empty()) throw std::invalid_argument("header: expected at least one column, got none");
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r].size() == header.size()) continue;
@@ -128,7 +128,7 @@ void Page::preformatted(const std::string& text) {
 }
 
 void Page::table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
-                 const TableOptions& options) {
+                 const TableStyle& options) {
   check_table(header, rows, options);
   const Table table{
       header, rows,

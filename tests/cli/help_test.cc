@@ -1,4 +1,7 @@
 // Help, version, completion, and what --quiet and --json promise.
+#include <algorithm>
+#include <sstream>
+
 #include "cli/program.h"
 #include "cli/tables.h"
 
@@ -18,6 +21,7 @@ const std::vector<Arguments>& commands() {
                                           {"evaluate"},
                                           {"plot"},
                                           {"demo"},
+                                          {"reproduce"},
                                           {"inspect"},
                                           {"import", "zuko"},
                                           {"export", "zuko"},
@@ -56,6 +60,27 @@ TEST_F(Help, OfTheProgramNamesEveryCommandAndTheExitCodes) {
     }
   }
   EXPECT_THAT(outcome.out, HasSubstr("0 done, 1 failed, 2 usage, 3 bad input, 4 diverged"));
+}
+
+// So that no command is left out of the tests above.
+TEST_F(Help, OfTheProgramNamesNoCommandThatIsNotTested) {
+  std::istringstream lines(good({"--help"}).out);
+  bool listed = false;
+  std::size_t found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("Subcommands")) {
+      listed = true;
+    } else if (listed && line.starts_with("  ")) {
+      const std::string name = line.substr(2, line.find(' ', 2) - 2);
+      EXPECT_TRUE(std::any_of(commands().begin(), commands().end(), [&](const Arguments& command) {
+        return !command.empty() && command.front() == name;
+      })) << name;
+      ++found;
+    } else {
+      listed = false;
+    }
+  }
+  EXPECT_GE(found, 13U);
 }
 
 TEST_F(Help, VersionIsOneLine) {

@@ -23,7 +23,7 @@ struct Cell {
   bool best = false;  // bold: the best of those it is compared with
 };
 
-struct TableOptions {
+struct TableStyle {
   std::string caption = {};
   // Which columns are aligned as numbers; empty: those where all texts begin like numbers.
   std::vector<bool> numeric = {};
@@ -55,7 +55,7 @@ class Page {
   void preformatted(const std::string& text);
   // Each row has as many cells as the header.
   void table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
-             const TableOptions& options = {});
+             const TableStyle& options = {});
   void figure(const Picture& picture);
   void notice(const std::string& text, Notice kind = Notice::note);
 
