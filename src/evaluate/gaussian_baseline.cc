@@ -1,6 +1,7 @@
 #include "jeffreys/evaluate/gaussian_baseline.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -16,6 +17,19 @@ Matrix<double> with_intercept(const MatrixView<double>& context, Eigen::Index ro
   return design;
 }
 
+// Of standardised rows z towards the identity (Ledoit and Wolf 2004): the expected squared error of
+// the correlations, as a share of their squared distance from it.
+double best_shrinkage(const Matrix<double>& z, const Matrix<double>& correlation) {
+  const auto rows = static_cast<double>(z.rows());
+  const auto columns = static_cast<double>(z.cols());
+  Matrix<double> distance = correlation;
+  distance.diagonal().array() -= correlation.trace() / columns;
+  const double apart = distance.squaredNorm();
+  const double error =
+      (z.rowwise().squaredNorm().squaredNorm() / rows - correlation.squaredNorm()) / rows;
+  return apart > 0 ? std::clamp(error / apart, 0.0, 1.0) : 1.0;
+}
+
 }  // namespace
 
 GaussianBaseline::GaussianBaseline(const MatrixView<double>& x, const MatrixView<double>& context) {
@@ -25,10 +39,19 @@ GaussianBaseline::GaussianBaseline(const MatrixView<double>& x, const MatrixView
   gram.diagonal().array() += kRidge * gram.diagonal().mean() * 1e-3;
   coefficients_ = gram.llt().solve(design.transpose() * x);
   const Matrix<double> residuals = x - design * coefficients_;
-  Matrix<double> covariance =
-      residuals.transpose() * residuals / static_cast<double>(std::max<Eigen::Index>(x.rows(), 1));
-  covariance.diagonal().array() += kRidge * std::max(covariance.diagonal().mean(), 1e-300);
-  factor_ = covariance.llt().matrixL();
+  const auto rows = static_cast<double>(std::max<Eigen::Index>(x.rows(), 1));
+  Eigen::RowVectorXd deviation = (residuals.colwise().squaredNorm() / rows).cwiseSqrt();
+  // A column that the others explain wholly still needs a deviation.
+  const double least = std::sqrt(
+      kRidge * std::max(deviation.squaredNorm() / static_cast<double>(deviation.size()), 1e-300));
+  deviation = deviation.cwiseMax(least);
+  const Matrix<double> white = residuals.array().rowwise() / deviation.array();
+  Matrix<double> correlation = white.transpose() * white / rows;
+  shrinkage_ = best_shrinkage(white, correlation);
+  correlation *= 1 - shrinkage_;
+  correlation.diagonal().array() += shrinkage_ + kRidge;
+  const Matrix<double> factor = correlation.llt().matrixL();
+  factor_ = deviation.transpose().asDiagonal() * factor;
 }
 
 Vector<double> GaussianBaseline::log_prob(const MatrixView<double>& x,

@@ -133,8 +133,8 @@ std::string make_verdict(const FitReport& report) {
   }
   if (gain.mean > -2 * gain.standard_error) {
     return fmt::format(
-        "no better than a Gaussian on {} ({:+.3f} +- {:.3f} nats a row): there may be nothing "
-        "more to find in so few rows",
+        "not shown to be better than a Gaussian on {} ({:+.3f} +- {:.3f} nats a row): there may be "
+        "nothing more to find, or too few rows to tell",
         rows, gain.mean, gain.standard_error);
   }
   return fmt::format("worse than a Gaussian on {} by {:.3f} +- {:.3f} nats a row: do not use it",

@@ -38,9 +38,10 @@ class RowUniforms {
   std::array<double, kRows> numbers_{};
 };
 
-// A value that noise carried over a bound comes back by as much; one exactly at a bound is nudged.
+// A value that noise carried over an end, as in files of earlier versions, comes back by as much;
+// one exactly at an end is nudged.
 double keep_inside(const ColumnInfo& info, double value) {
-  const auto [lower, upper] = info.bounds;
+  const auto [lower, upper] = info.reach;
   if (value < lower) value = lower + (lower - value);
   if (value > upper) value = upper - (value - upper);
   if (value <= lower) value = lower + info.nudge;
@@ -127,7 +128,7 @@ void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::In
     if (info.noise > 0) value += info.noise * (uniforms.at(cells.rows[i]) - centre);
     log_jacobian[r] -= log_scale;
     if (bounded) {
-      const Unbounded free = remove_bounds(info.bounds, keep_inside(info, value));
+      const Unbounded free = remove_bounds(info.reach, keep_inside(info, value));
       value = free.value;
       log_jacobian[r] += free.log_slope;
     }
@@ -164,7 +165,7 @@ double FeatureDecoder::operator()(double z, const Origin& origin) const {
   const double free = (z * info_.scale + info_.mean) * origin.unit + origin.zero;
   if (fold_) return fold_->inside(free);
   if (info_.distribution) return info_.distribution->from_normal_score(free);
-  const double value = restore_bounds(info_.bounds, free);
+  const double value = restore_bounds(info_.reach, free);
   if (info_.kind == ColumnKind::categorical) {
     return std::clamp(std::floor(value), 0.0, static_cast<double>(info_.labels.size() - 1));
   }

@@ -190,13 +190,29 @@ class Fit {
     const double least =
         kLeastNoise * moments_of([&](std::size_t r) { return value(i, r); }, rows_).scale;
     if (repeats.ties) info.noise = std::max(info.noise, least);
-    info.noise = std::min(info.noise, info.bounds.upper - info.bounds.lower);
     add(tie_notes(info, repeats, rows_.size()));
+  }
+
+  // The outer edges of the cells of the outermost values that the bounds allow. Values that repeat
+  // without a lattice have cells as wide as their noise.
+  void set_reach(std::size_t i) {
+    ColumnInfo& info = columns[i];
+    info.reach = info.bounds;
+    if (info.noise == 0) return;
+    constexpr double kRounding = 1e-6;  // of a step, by which a bound may miss the lattice
+    const auto outermost = [&](double bound, double inwards) {
+      if (info.resolution == 0 || !std::isfinite(bound)) return bound;
+      const double step = inwards * (bound - info.offset) / info.resolution;
+      return info.offset + inwards * std::ceil(step - kRounding) * info.resolution;
+    };
+    info.reach.lower = outermost(info.bounds.lower, 1) - info.noise / 2;
+    info.reach.upper = outermost(info.bounds.upper, -1) + info.noise / 2;
   }
 
   void set_nudge(std::size_t i) {
     ColumnInfo& info = columns[i];
     if (info.bounds == Bounds{}) return;
+    set_reach(i);
     std::size_t at_bound = 0;
     double nearest = 0;
     for (const std::size_t row : rows_) {
@@ -207,12 +223,11 @@ class Fit {
     }
     // All values at the two bounds: any small share of the range will do.
     if (nearest == 0) nearest = 1e-3 * (info.bounds.upper - info.bounds.lower);
-    info.nudge = nearest / 2;
-    if (at_bound == 0) return;
-    notes.push_back(
-        fmt::format("Column {}: {} of {} rows lie exactly at a bound and are moved inside by {}.",
-                    name(i), at_bound, rows_.size(),
-                    info.noise > 0 ? "their noise" : fmt::format("{:.3g}", info.nudge)));
+    info.nudge = std::min(nearest, info.noise > 0 ? 1e-6 * info.noise : nearest) / 2;
+    if (at_bound == 0 || info.noise > 0) return;
+    notes.push_back(fmt::format(
+        "Column {}: {} of {} rows lie exactly at a bound and are moved inside by {:.3g}.", name(i),
+        at_bound, rows_.size(), info.nudge));
   }
 
   void standardize(std::size_t i, std::span<const std::size_t> training) {

@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kVersion = 1;
 // Of schemas with distributions: in version 1 their features had other coordinates.
 constexpr std::uint64_t kDistributionVersion = 2;
+// Of schemas with noise between bounds: before, noise was reflected at the bounds.
+constexpr std::uint64_t kReachVersion = 3;
 constexpr std::size_t kMostColumns = 1'000'000;
 
 // JSON has no infinity: an absent bound is null.
@@ -44,6 +46,10 @@ Json column_to_json(const ColumnInfo& info) {
             {"constant", info.constant},
             {"copy_of", info.copy_of}};
   // Only where there is one: other schemas stay what earlier programs wrote and read.
+  if (info.reach != info.bounds) {
+    json["reach_lower"] = bound_to_json(info.reach.lower);
+    json["reach_upper"] = bound_to_json(info.reach.upper);
+  }
   if (info.distribution) json["distribution"] = Json::parse(info.distribution->to_json());
   if (!info.regression.empty()) {
     json["regression"] = info.regression;
@@ -172,6 +178,11 @@ ColumnInfo read_column(const Reader& reader) {
   info.offset = reader.number("offset");
   info.noise = reader.number("noise");
   info.bounds = {reader.bound("lower", Bounds().lower), reader.bound("upper", Bounds().upper)};
+  info.reach = info.bounds;
+  if (reader.has("reach_lower") || reader.has("reach_upper")) {
+    info.reach = {reader.bound("reach_lower", Bounds().lower),
+                  reader.bound("reach_upper", Bounds().upper)};
+  }
   info.nudge = reader.number("nudge");
   info.distribution = reader.distribution("distribution");
   read_regression(reader, info);
@@ -209,9 +220,13 @@ void check_column(const Reader& reader, const ColumnInfo& info) {
   if (info.role == ColumnRole::feature) {
     reader.require(!categorical || info.noise == 1, "is categorical with another noise than 1");
     reader.require(!bounded || info.nudge > 0, "has bounds but no nudge");
-    reader.require(info.noise <= info.bounds.upper - info.bounds.lower,
+    reader.require(info.reach.lower < info.reach.upper &&
+                       std::isfinite(info.reach.lower) == std::isfinite(info.bounds.lower) &&
+                       std::isfinite(info.reach.upper) == std::isfinite(info.bounds.upper),
+                   "has a reach that does not fit its bounds");
+    reader.require(info.noise <= info.reach.upper - info.reach.lower,
                    "has more noise than its bounds leave room for");
-    reader.require(info.nudge < info.bounds.upper - info.bounds.lower, "has too large a nudge");
+    reader.require(info.nudge < info.reach.upper - info.reach.lower, "has too large a nudge");
   }
   if (info.role == ColumnRole::constant && categorical) {
     reader.require(info.constant >= 0 && info.constant < static_cast<double>(info.labels.size()) &&
@@ -221,10 +236,13 @@ void check_column(const Reader& reader, const ColumnInfo& info) {
 }
 
 std::uint64_t version_of(const std::vector<ColumnInfo>& columns) {
-  const bool distributions =
-      std::any_of(columns.begin(), columns.end(),
-                  [](const ColumnInfo& info) { return info.distribution.has_value(); });
-  return distributions ? kDistributionVersion : kVersion;
+  const auto any = [&](const auto& has) {
+    return std::any_of(columns.begin(), columns.end(), has);
+  };
+  if (any([](const ColumnInfo& info) { return info.reach != info.bounds; })) return kReachVersion;
+  return any([](const ColumnInfo& info) { return info.distribution.has_value(); })
+             ? kDistributionVersion
+             : kVersion;
 }
 
 void check_columns(const Reader& reader, const std::vector<ColumnInfo>& columns) {
@@ -260,10 +278,10 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
   const Reader reader(file, json, "the whole");
   const std::uint64_t version = reader.whole("version");
-  if (version < kVersion || version > kDistributionVersion) {
+  if (version < kVersion || version > kReachVersion) {
     throw InputError(file, fmt::format("the schema has version {}, this program reads versions {} "
-                                       "and {}; use the program that wrote it",
-                                       version, kVersion, kDistributionVersion));
+                                       "to {}; use the program that wrote it",
+                                       version, kVersion, kReachVersion));
   }
   Schema schema;
   schema.seed_ = reader.whole("seed");

@@ -246,7 +246,7 @@ TEST_F(DamagedJson, IsRefused) {
               j["columns"][0]["role"] = "copy";
               j["columns"][0]["copy_of"] = 0;
             }},
-           {"version 3", [](Json& j) { j["version"] = 3; }},
+           {"version 4", [](Json& j) { j["version"] = 4; }},
        }) {
     EXPECT_THAT(refusal(damage), HasSubstr(problem));
   }

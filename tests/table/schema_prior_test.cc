@@ -354,9 +354,9 @@ TEST(SchemaPrior, RefusesTheCoordinatesOfAnEarlierVersion) {
   EXPECT_EQ(input_error_of([&] { Schema::from_json(json.dump(), "m"); }),
             "m: this posterior is from an earlier version of the program, which had other "
             "coordinates for parameters with a prior; fit it again");
-  json["version"] = 3;
+  json["version"] = 4;
   EXPECT_THAT(input_error_of([&] { Schema::from_json(json.dump(), "m"); }),
-              HasSubstr("the schema has version 3, this program reads versions 1 and 2"));
+              HasSubstr("the schema has version 4, this program reads versions 1 to 3"));
   const Table plain = TableMaker().numbers("a", normal_numbers(kPairs, 3)).table();
   auto without = nlohmann::json::parse(Schema::fit(plain, {}).to_json());
   EXPECT_EQ(without["version"], 1);

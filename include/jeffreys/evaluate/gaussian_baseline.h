@@ -9,9 +9,14 @@ namespace jeffreys {
 
 class GaussianBaseline {
  public:
-  // x [rows, features], context [rows, any number of columns]. The covariance gets 1e-6 of its mean
-  // variance on the diagonal, so that few rows or copies of columns do not make it singular.
+  // x [rows, features], context [rows, any number of columns]. The correlations of the residuals
+  // are shrunk towards none by as much as Ledoit and Wolf (2004) find best for so few rows: with
+  // many columns those of the rows alone would be nearly singular, and the Gaussian worse than any
+  // model.
   GaussianBaseline(const MatrixView<double>& x, const MatrixView<double>& context);
+
+  // How far the correlations were shrunk: 0 not at all, 1 to none.
+  [[nodiscard]] double shrinkage() const { return shrinkage_; }
 
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x,
                                         const MatrixView<double>& context) const;
@@ -19,6 +24,7 @@ class GaussianBaseline {
  private:
   Matrix<double> coefficients_;  // [1 + context, features]
   Matrix<double> factor_;        // lower Cholesky factor of the residuals' covariance
+  double shrinkage_ = 0;
 };
 
 }  // namespace jeffreys

@@ -2,7 +2,8 @@
 //
 // Features (what the model has a density of) pass through three steps:
 //   noise         categories: code + U(0, 1). Ties and integers: value + U(-noise / 2, noise / 2).
-//   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it.
+//   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it. Of values on
+//                 a lattice the bounds are those of the cells, half a step further out.
 //   standardise   (t - mean) / scale.
 // A feature with a distribution (a prior) gets neither noise nor bounds. It is standardised as it
 // is, and numbers beyond an end of the support are folded back inside (fold.h), so that no sample
@@ -72,7 +73,11 @@ struct ColumnInfo {
   double offset = 0;
   double noise = 0;  // width of the uniform noise on a feature; 0 when there is none
   Bounds bounds;
-  double nudge = 0;  // how far a value exactly at a bound is moved inside
+  // Between which value plus noise lies, where there are bounds: on a lattice the bounds mean the
+  // cells of the outermost values, half a step further out. In files of earlier versions they are
+  // the bounds themselves, at which noise was reflected.
+  Bounds reach;
+  double nudge = 0;  // how far a value exactly at an end of its reach is moved inside
   std::optional<Distribution> distribution = std::nullopt;
   // The regression on a row's context: one coefficient for each context feature, then the
   // intercept. Empty when there is none. In the user's units, as is the deviation of its residuals.
