@@ -20,8 +20,8 @@ find_package(FastFloat REQUIRED)
 find_path(BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRED)
 mark_as_advanced(BOOST_INCLUDE_DIR)
 
-# NAME::NAME for a library that has no usable CMake package: libcsv brings none at all, and that of
-# XGBoost in Debian, like libzip's, insists on a program that is packaged apart.
+# NAME::NAME for a library that has no usable CMake package: libcsv and xxHash bring none at all, and
+# that of XGBoost in Debian, like libzip's, insists on a program that is packaged apart.
 function(jeffreys_find_library name header)
   string(TOUPPER ${name} prefix)
   find_path(${prefix}_INCLUDE_DIR ${header} REQUIRED)
@@ -36,6 +36,7 @@ function(jeffreys_find_library name header)
 endfunction()
 jeffreys_find_library(csv csv.h)
 jeffreys_find_library(xgboost xgboost/c_api.h)
+jeffreys_find_library(xxhash xxhash.h)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 mark_as_advanced(TOMLPLUSPLUS_INCLUDE_DIR)
 

@@ -40,7 +40,9 @@ class ModelReader {
     if (version == file_.metadata.end() || architecture == file_.metadata.end()) {
       fail("a safetensors file, but not a model that jeffreys saved (no 'jeffreys.*' metadata)");
     }
-    if (version->second != std::to_string(kModelFormatVersion) && version->second != "1") {
+    if (version->second == std::to_string(kModelFormatVersion)) {
+      storage::require_checksum(file_, path);
+    } else if (version->second != "1" && version->second != "2") {
       fail(
           fmt::format("model format version {}, but this program reads versions 1 to {}: use the "
                       "program that wrote it, or a newer one",

@@ -2,13 +2,15 @@
 // is not numbers; a row that failed has no outcomes, and the reason in the last cell:
 //
 //   # jeffreys simulations
-//   # {"format":1,"identity":{"prior":"..."},"outcomes":["x1"],"parameters":["a","b"],...}
+//   # {"format":2,"identity":{"prior":"..."},"outcomes":["x1"],...}, checksum 0123456789abcdef
 //   0,0.25,1.5,-0.3,
 //   1,0.75,2,,"timed_out: took more than 60 s"
-//   # end of rows 0 to 1
+//   # end of rows 0 to 1, checksum 0123456789abcdef
 //
 // A call is appended in one piece with its last line at the end. What follows the last such line
-// was torn by the end of the process that wrote it, and is dropped.
+// was torn by the end of the process that wrote it, and is dropped. A checksum is that of all bytes
+// before it, back to the beginning of the file or of the call. Journals of format 1 have none but
+// for the calls that were added since.
 #pragma once
 
 #include <cstdint>

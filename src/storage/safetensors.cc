@@ -13,6 +13,7 @@
 #include "base/quote.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
+#include "jeffreys/storage/checksum.h"
 #include "jeffreys/storage/input_file.h"
 #include "storage/safetensors_header.h"
 
@@ -64,6 +65,40 @@ SafetensorsHeader plan(const TensorFile& content) {
   return header;
 }
 
+// Of the content, not of the header's text: another order or spacing, which other programs may
+// choose, is no damage.
+std::string content_checksum(const TensorFile& content) {
+  Checksum checksum;
+  checksum.add(content.metadata.size());
+  for (const auto& [key, value] : content.metadata) {
+    checksum.add_text(key);
+    checksum.add_text(value);
+  }
+  for (const auto& [name, tensor] : content.tensors) {
+    checksum.add_text(name);
+    checksum.add_text(dtype_name(tensor.dtype));
+    checksum.add(tensor.shape.size());
+    for (const std::int64_t extent : tensor.shape) checksum.add(static_cast<std::uint64_t>(extent));
+    checksum.add(tensor.bytes);
+  }
+  return checksum.digits();
+}
+
+[[noreturn]] void fail_as_damaged(const std::string& file, const char* how) {
+  throw InputError(file,
+                   fmt::format("is damaged: {}; copy it again, or delete it and fit again", how));
+}
+
+// Takes the checksum out of the metadata.
+void verify_checksum(TensorFile& content, const std::string& file) {
+  const auto found = content.metadata.find(kChecksumKey);
+  if (found == content.metadata.end()) return;
+  const std::string expected = std::move(found->second);
+  content.metadata.erase(found);
+  if (content_checksum(content) != expected) fail_as_damaged(file, "its checksum does not match");
+  content.has_checksum = true;
+}
+
 }  // namespace
 
 TensorFile read_safetensors(const std::filesystem::path& path) {
@@ -85,11 +120,20 @@ TensorFile read_safetensors(const std::filesystem::path& path) {
     read_exactly(file, tensor.bytes);
     content.tensors.emplace(std::move(place.name), std::move(tensor));
   }
+  verify_checksum(content, file.name());
   return content;
 }
 
+void require_checksum(const TensorFile& content, const std::filesystem::path& path) {
+  if (!content.has_checksum) fail_as_damaged(path.string(), "its checksum is missing");
+}
+
 void write_safetensors(const std::filesystem::path& path, const TensorFile& content) {
-  const SafetensorsHeader header = plan(content);
+  SafetensorsHeader header = plan(content);
+  if (!header.metadata.emplace(kChecksumKey, content_checksum(content)).second) {
+    throw std::invalid_argument(fmt::format(
+        "write_safetensors: the metadata key \"{}\" is the format's own", kChecksumKey));
+  }
   const std::string text = format_safetensors_header(header);
   if (text.size() > kMaxSafetensorsHeader) {
     throw std::invalid_argument(

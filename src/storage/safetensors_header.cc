@@ -221,6 +221,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::size_t da
   };
   // The format demands it, and the parser would skip a byte order mark or space.
   if (!text.starts_with('{')) fail("does not begin with '{'");
+  // The parser would take it for the end, and not see what follows.
+  if (text.find('\0') != std::string_view::npos) fail("has a zero byte");
   HeaderReader reader;
   if (!Json::sax_parse(text.begin(), text.end(), &reader)) fail(reader.problem);
   SafetensorsHeader header = std::move(reader.header);

@@ -16,7 +16,8 @@ namespace {
 using storage::Array;
 using storage::TensorFile;
 
-constexpr const char* kVersion = "2";
+constexpr const char* kVersion = "3";
+constexpr const char* kVersionWithoutChecksum = "2";  // but for that the same
 constexpr const char* kVersionKey = "jeffreys.wgan_version";
 constexpr const char* kCounters = "counters";
 constexpr std::int64_t kCounterCount = 4;
@@ -113,7 +114,11 @@ void WganRun<T>::resume(const std::filesystem::path& path) {
     const auto found = file.metadata.find(key);
     return found == file.metadata.end() ? std::string() : found->second;
   };
-  if (entry(kVersionKey) != kVersion) fail("not a WGAN of this version of jeffreys");
+  if (entry(kVersionKey) == kVersion) {
+    storage::require_checksum(file, path);
+  } else if (entry(kVersionKey) != kVersionWithoutChecksum) {
+    fail("not a WGAN of this version of jeffreys");
+  }
   std::vector<std::string> different;
   for (const auto& [key, value] : fingerprint()) {
     if (entry(key) != value) different.push_back(key);

@@ -20,7 +20,8 @@ using Json = nlohmann::json;
 using storage::Array;
 using storage::TensorFile;
 
-constexpr const char* kVersion = "4";
+constexpr const char* kVersion = "5";
+constexpr const char* kVersionWithoutChecksum = "4";  // but for that the same
 constexpr const char* kVersionKey = "jeffreys.checkpoint_version";
 constexpr const char* kFingerprintKey = "fingerprint";
 constexpr const char* kCountersKey = "counters";
@@ -193,7 +194,11 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
     const auto found = file.metadata.find(key);
     return found == file.metadata.end() ? std::string() : found->second;
   };
-  if (entry(kVersionKey) != kVersion) fail("not a checkpoint of this version of jeffreys");
+  if (entry(kVersionKey) == kVersion) {
+    storage::require_checksum(file, path);
+  } else if (entry(kVersionKey) != kVersionWithoutChecksum) {
+    fail("not a checkpoint of this version of jeffreys");
+  }
   try {
     const Json saved_fingerprint = Json::parse(std::string(entry(kFingerprintKey)));
     const auto saved = saved_fingerprint.get<std::map<std::string, std::string>>();

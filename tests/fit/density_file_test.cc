@@ -3,6 +3,9 @@
 
 #include "fit/small_fits.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/storage/safetensors.h"
+#include "support/damaged_files.h"
+#include "support/golden.h"
 #include "support/model_helpers.h"
 #include "support/scratch_folder.h"
 
@@ -115,6 +118,38 @@ class HostileDensity : public ScratchTest {
     return problem(damaged);
   }
 };
+
+// A file that the program wrote when model files had version 2, and what it said of five rows. The
+// numbers come from another instruction set, so that they differ in their last digits.
+TEST_F(HostileDensity, AFileOfTheEarlierVersionScoresAsBefore) {
+  const auto density = TabularDensity<float>::load(golden_path("density_version_2.model"));
+  Matrix<double> rows(5, 2);
+  rows << 1.2882, 2.0943, 0.0663, -0.2250, -1.0922, 1.2022, -1.0221, 0.6136, 0.1993, 0.0797;
+  const Table table = table_from_matrix(rows, std::vector<std::string>{"a", "b"});
+  Vector<double> main(5);
+  main << -3.1173830794, -4.7750421332, -5.2721577452, -5.7143336104, -4.1429775522;
+  Vector<double> proxy(5);
+  proxy << -3.6912666128, -2.3224066065, -2.9843755530, -2.7027891443, -2.2907839583;
+  EXPECT_TRUE(density.log_prob(table, From::main).log_prob.isApprox(main, 1e-6));
+  EXPECT_TRUE(density.log_prob(table, From::proxy).log_prob.isApprox(proxy, 1e-6));
+  EXPECT_EQ(density.chosen(), From::proxy);
+  EXPECT_EQ(density.history.size(), 30U);
+  // Saved again, it is of this version and says the same.
+  density.save(path("again"));
+  EXPECT_TRUE(storage::read_safetensors(path("again")).has_checksum);
+  const auto again = TabularDensity<float>::load(path("again"));
+  EXPECT_TRUE(same_bits(again.log_prob(table).log_prob, density.log_prob(table).log_prob));
+}
+
+TEST_F(HostileDensity, NoFlippedBitGoesUnseen) {
+  const std::string whole = bytes_of(path("m"));
+  constexpr std::size_t kFlips = 3000;
+  for (std::size_t i = 0; i < kFlips; ++i) {
+    const std::size_t bit = 8 * (i * whole.size() / kFlips) + i % 8;
+    const auto flipped = file("d", with_flipped_bit(whole, bit));
+    EXPECT_THROW((void)TabularDensity<float>::load(flipped), InputError) << bit;
+  }
+}
 
 TEST_F(HostileDensity, SchemasAreRefused) {
   for (const char* schema : {"{", "[]", "7", "{}", "null", R"({"version": 1})",

@@ -11,6 +11,7 @@
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/storage/safetensors.h"
+#include "support/damaged_files.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys {
@@ -19,8 +20,11 @@ namespace {
 using storage::Array;
 using storage::TensorFile;
 using testing::bytes_of;
+using testing::of_earlier_version;
 using testing::problem_of;
 using testing::ScratchTest;
+using testing::with_flipped_bit;
+using testing::without_checksum;
 
 class ModelFile : public ScratchTest {
  protected:
@@ -33,6 +37,21 @@ class ModelFile : public ScratchTest {
     change(file);
     storage::write_safetensors(path("m"), file);
     return problem_of(path("m"), [](const auto& p) { load_model<float>(p); });
+  }
+
+  [[nodiscard]] std::string small_model() const {
+    save_model(SplineFlow<float>({.features = 2, .transforms = 1, .bins = 2, .hidden = {3}}),
+               path("m"));
+    return bytes_of(path("m"));
+  }
+
+  [[nodiscard]] bool loads(const std::string& bytes) const {
+    try {
+      load_model<float>(file("d", bytes));
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
   }
 
   static void set_architecture(TensorFile& file, const std::string& from, const std::string& to) {
@@ -229,33 +248,55 @@ TEST_F(ModelFile, OtherArchitectureIsNotAFlow) {
               ::testing::HasSubstr("residual energy"));
 }
 
-// Any cut and any flipped bit gives InputError, or a model (a flipped bit in a weight is a weight).
-TEST_F(ModelFile, DamagedFilesNeverCrash) {
-  save_model(SplineFlow<float>({.features = 2, .transforms = 1, .bins = 2, .hidden = {3}}),
-             path("m"));
-  const std::string whole = bytes_of(path("m"));
-  const auto attempt = [&](const std::string& bytes) {
-    const auto damaged = file("d", bytes);
-    try {
-      load_model<float>(damaged);
-      return true;
-    } catch (const InputError&) {
-      return false;
-    }
-  };
+TEST_F(ModelFile, NoCutGoesUnseen) {
+  const std::string whole = small_model();
   for (std::size_t length = 0; length < whole.size(); length += length < 64 ? 1 : 7) {
-    EXPECT_FALSE(attempt(whole.substr(0, length))) << "cut at " << length;
+    EXPECT_FALSE(loads(whole.substr(0, length))) << "cut at " << length;
   }
-  EXPECT_FALSE(attempt(whole + "x"));
+  EXPECT_FALSE(loads(whole + "x"));
+}
+
+TEST_F(ModelFile, NoFlippedBitGoesUnseen) {
+  const std::string whole = small_model();
+  ASSERT_TRUE(loads(whole));
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    EXPECT_FALSE(loads(with_flipped_bit(whole, bit))) << bit;
+  }
+}
+
+TEST_F(ModelFile, SaysThatItIsDamagedAndWhatToDo) {
+  const std::string whole = small_model();
+  const auto problem = [&](const std::string& bytes) {
+    return problem_of(file("d", bytes), [](const auto& p) { load_model<float>(p); });
+  };
+  EXPECT_EQ(problem(with_flipped_bit(whole, 8 * whole.size() - 1)),
+            "is damaged: its checksum does not match; copy it again, or delete it and fit again");
+  EXPECT_EQ(problem(without_checksum(whole)),
+            "is damaged: its checksum is missing; copy it again, or delete it and fit again");
+}
+
+// Nothing else can be told of files without a checksum: a flipped bit in a weight is a weight.
+TEST_F(ModelFile, DamagedFilesOfEarlierVersionsNeverCrash) {
+  const std::string whole = of_earlier_version(small_model(), "jeffreys.format_version", "2");
+  ASSERT_TRUE(loads(whole));
   std::mt19937 random(1);
   std::size_t refused = 0;
   for (int i = 0; i < 3000; ++i) {
-    std::string bytes = whole;
-    const std::size_t at = random() % bytes.size();
-    bytes[at] = static_cast<char>(bytes[at] ^ (1 << (random() % 8)));
-    refused += attempt(bytes) ? 0 : 1;
+    refused += loads(with_flipped_bit(whole, random() % (8 * whole.size()))) ? 0 : 1;
   }
   EXPECT_GT(refused, 1000U);
+}
+
+TEST_F(ModelFile, EarlierVersionsScoreAsBefore) {
+  const SplineFlow<float> flow({.features = 3, .transforms = 2, .seed = 4});
+  save_model(flow, path("m"), {{"note", "old"}});
+  const Matrix<float> x = Matrix<float>::Random(70, 3);
+  for (const char* version : {"1", "2"}) {
+    const auto old =
+        file("old", of_earlier_version(bytes_of(path("m")), "jeffreys.format_version", version));
+    EXPECT_EQ(load_flow<float>(old).log_prob(x), flow.log_prob(x)) << version;
+    EXPECT_EQ(load_model<float>(old).metadata, (ModelMetadata{{"note", "old"}})) << version;
+  }
 }
 
 }  // namespace

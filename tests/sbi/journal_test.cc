@@ -11,12 +11,14 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
+#include <regex>
 #include <stdexcept>
 #include <thread>
 
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/simulate.h"
 #include "sbi/small_simulations.h"
+#include "support/damaged_files.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys {
@@ -30,6 +32,7 @@ using ::testing::HasSubstr;
 using testing::make_sums;
 using testing::options;
 using testing::problem_of;
+using testing::with_flipped_bit;
 
 // Runs f in a child that ends without cleaning up, and gives its exit code, or the signal's number
 // below zero. Waits for its end for 60 s at most.
@@ -89,6 +92,13 @@ std::size_t calls_in(const std::filesystem::path& journal) {
     ++calls;
   }
   return calls;
+}
+
+// A journal as it was before there were checksums.
+std::string earlier(const std::string& journal) {
+  const std::string old =
+      std::regex_replace(journal, std::regex(", checksum [0-9a-f]{16}\n"), "\n");
+  return std::regex_replace(old, std::regex("\"format\":2"), "\"format\":1");
 }
 
 class JournalFile : public testing::ScratchTest {
@@ -228,10 +238,11 @@ TEST_F(JournalFile, AJournalOfSomethingElseIsRefused) {
   EXPECT_THAT(refused(with_journal(10, 4)), HasSubstr("rows for each call"));
 }
 
+// Without checksums, so that the rows are looked at.
 TEST_F(JournalFile, ADamagedJournalIsRefused) {
   const SimulateOptions chosen = with_journal(10, 5);
   simulate(*make_sums(), draw, chosen);
-  const std::string journal = bytes_of(path("journal"));
+  const std::string journal = earlier(bytes_of(path("journal")));
   const auto damaged = [&](const std::string& from, const std::string& to) {
     std::string text = journal;
     text.replace(text.find(from), from.size(), to);
@@ -245,7 +256,8 @@ TEST_F(JournalFile, ADamagedJournalIsRefused) {
   EXPECT_THAT(damaged("# end of rows 0 to 4", "# end of rows 0 to 5"),
               HasSubstr("rows are missing"));
   EXPECT_THAT(damaged("not_finite: ", "not_found: "), HasSubstr("failure of unknown kind"));
-  EXPECT_THAT(damaged("\"format\":1", "\"format\":2"), HasSubstr("format is unknown"));
+  EXPECT_THAT(damaged("\"format\":1", "\"format\":3"), HasSubstr("format is unknown"));
+  EXPECT_THAT(damaged("\"format\":1", "\"format\":2"), HasSubstr("checksum is missing"));
   EXPECT_THAT(damaged("{", "["), HasSubstr("second line"));
   EXPECT_THAT(damaged("# jeffreys", "# my notes"), HasSubstr("not a journal"));
   file("journal", journal + journal.substr(journal.find("\n5,") + 1));
@@ -253,6 +265,66 @@ TEST_F(JournalFile, ADamagedJournalIsRefused) {
   file("journal", "precious");
   EXPECT_THAT(refused(chosen), HasSubstr("not a journal"));
   EXPECT_EQ(bytes_of(path("journal")), "precious");
+}
+
+// Refused, or else taken for the end of a torn journal, whose last call is simulated again.
+TEST_F(JournalFile, NoFlippedBitGoesUnseen) {
+  const SimulateOptions chosen = with_journal(6, 3);
+  const std::string whole = csv_of(simulate(*make_sums(), draw, chosen));
+  const std::string journal = bytes_of(path("journal"));
+  std::size_t torn = 0;
+  for (std::size_t bit = 0; bit < 8 * journal.size(); ++bit) {
+    const std::string flipped = with_flipped_bit(journal, bit);
+    file("journal", flipped);
+    try {
+      EXPECT_EQ(csv_of(simulate(*make_sums(), draw, chosen)), whole) << bit;
+      EXPECT_EQ(bytes_of(path("journal")), journal) << bit;
+      ++torn;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.file(), path("journal").string());
+      EXPECT_EQ(bytes_of(path("journal")), flipped) << bit;
+    }
+  }
+  EXPECT_LE(torn, 24U);  // the line ends around the last line, and its '#'
+}
+
+TEST_F(JournalFile, ADamagedCallIsRefusedByItsLinesWhichMayBeDeleted) {
+  const SimulateOptions chosen = with_journal(15, 5);
+  const std::string whole = csv_of(simulate(*make_sums(), draw, chosen));
+  const std::string journal = bytes_of(path("journal"));
+  const std::size_t begin = journal.find("\n5,") + 1;
+  const std::size_t end = journal.find("\n10,") + 1;
+  file("journal", with_flipped_bit(journal, 8 * (begin + 3)));
+  try {
+    simulate(*make_sums(), draw, chosen);
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.line(), 14U);
+    EXPECT_THAT(error.problem(),
+                HasSubstr("the checksum in this line does not match; delete lines 9 to 14 to"));
+  }
+  file("journal", journal.substr(0, begin) + journal.substr(end));
+  const Simulations mended = simulate(*make_sums(), draw, chosen);
+  EXPECT_EQ(csv_of(mended), whole);
+  EXPECT_EQ(mended.report.resumed, 10);
+}
+
+TEST_F(JournalFile, AJournalOfTheEarlierFormatGoesOn) {
+  const std::string whole = csv_of(simulate(*make_sums(), draw, options(20, 5)));
+  simulate(*make_sums(), draw, with_journal(10, 5));
+  const std::string old = earlier(bytes_of(path("journal")));
+  file("journal", old);
+  const Simulations more = simulate(*make_sums(), draw, with_journal(20, 5));
+  EXPECT_EQ(csv_of(more), whole);
+  EXPECT_EQ(more.report.resumed, 10);
+  // What is added has checksums.
+  const std::string both = bytes_of(path("journal"));
+  EXPECT_EQ(both.substr(0, old.size()), old);
+  const Simulations again = simulate(*make_sums(), draw, with_journal(20, 5));
+  EXPECT_EQ(csv_of(again), whole);
+  EXPECT_EQ(again.report.resumed, 20);
+  file("journal", with_flipped_bit(both, 8 * (both.find("\n15,") + 4)));
+  EXPECT_THAT(refused(with_journal(20, 5)), HasSubstr("checksum in this line does not match"));
 }
 
 TEST_F(JournalFile, AJournalInUseIsRefused) {

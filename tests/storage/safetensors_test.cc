@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "storage/largest_allocation.h"
+#include "support/damaged_files.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys::storage {
@@ -58,10 +59,12 @@ TEST_F(Safetensors, WritesTheReferenceLayout) {
   content.tensors.emplace("b", Array::from<double>({1, 1}, std::vector{0.5}));
   content.tensors.emplace("c", Array::from<float>({}, std::vector{0.25f}));
   write_safetensors(path("a"), content);
-  std::string header = R"({"__metadata__":{"a":"1","b":"2"},)"
-                       R"("b":{"dtype":"F64","shape":[1,1],"data_offsets":[0,8]},)"
-                       R"("c":{"dtype":"F32","shape":[],"data_offsets":[8,12]},)"
-                       R"("a":{"dtype":"U8","shape":[3],"data_offsets":[12,15]}})";
+  // The checksum is by the program xxhsum, of the lengths and bytes of metadata and tensors.
+  std::string header =
+      R"({"__metadata__":{"a":"1","b":"2","jeffreys.checksum":"ea7294953c03c373"},)"
+      R"("b":{"dtype":"F64","shape":[1,1],"data_offsets":[0,8]},)"
+      R"("c":{"dtype":"F32","shape":[],"data_offsets":[8,12]},)"
+      R"("a":{"dtype":"U8","shape":[3],"data_offsets":[12,15]}})";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   EXPECT_EQ(bytes_of(path("a")), image(header, raw(0.5) + raw(0.25f) + "\x01\x02\x03"));
 }
@@ -79,6 +82,7 @@ TEST_F(Safetensors, TensorsAreAlignedToTheirItems) {
   const std::size_t data = bytes.find('}', bytes.rfind(']')) + 1;
   const nlohmann::json header = nlohmann::json::parse(bytes.substr(8, data - 8 + 1));
   for (const auto& [name, place] : header.items()) {
+    if (name == "__metadata__") continue;
     const std::size_t begin = place["data_offsets"][0];
     const std::size_t end = place["data_offsets"][1];
     EXPECT_EQ(begin % (end - begin), 0u) << name;
@@ -96,6 +100,58 @@ TEST_F(Safetensors, ReadsAnyOrderAndSpacing) {
   EXPECT_THAT(content.tensors.at("e").values<int>(), ElementsAre());
   EXPECT_TRUE(content.metadata.empty());
   EXPECT_TRUE(read_safetensors(file("a", image("{}"))).tensors.empty());
+}
+
+TEST_F(Safetensors, FilesOfOthersNeedNoChecksum) {
+  const TensorFile content{{{"format", "pt"}}, {{"x", Array::from<int>({1}, std::vector{7})}}};
+  write_safetensors(path("a"), content);
+  EXPECT_TRUE(read_safetensors(path("a")).has_checksum);
+  const auto bare = file("bare", testing::without_checksum(bytes_of(path("a"))));
+  EXPECT_EQ(read_safetensors(bare), content);
+  EXPECT_FALSE(read_safetensors(bare).has_checksum);
+  EXPECT_THAT(problem_of(bare, [](const auto& p) { require_checksum(read_safetensors(p), p); }),
+              HasSubstr("is damaged: its checksum is missing; copy it again"));
+}
+
+// Another program may keep the metadata and lay out the tensors in its own way.
+TEST_F(Safetensors, TheChecksumIsOfTheContentInAnyOrder) {
+  TensorFile content;
+  content.tensors.emplace("a", Array::from<int>({1}, std::vector{1}));
+  content.tensors.emplace("b", Array::from<int>({1}, std::vector{2}));
+  write_safetensors(path("a"), content);
+  const std::string written = bytes_of(path("a"));
+  const std::string key = R"("jeffreys.checksum":")";
+  const std::string digits = written.substr(written.find(key) + key.size(), 16);
+  const std::string header = R"({"b": {"dtype":"I32","shape":[1],"data_offsets":[0,4]}, )"
+                             R"("a": {"dtype":"I32","shape":[1],"data_offsets":[4,8]}, )"
+                             R"("__metadata__": {)" +
+                             key + digits + "\"}}";
+  const TensorFile read = read_safetensors(file("other", image(header, raw(2) + raw(1))));
+  EXPECT_EQ(read, content);
+  EXPECT_TRUE(read.has_checksum);
+  EXPECT_THAT(refusal(image(header, raw(1) + raw(2))), HasSubstr("its checksum does not match"));
+}
+
+// Where the content is not the same, it is refused, or its checksum is missing.
+TEST_F(Safetensors, NoFlippedBitGoesUnseen) {
+  const TensorFile content{
+      {{"format", "test \n {}"}, {"z", "1"}},
+      {{"x", Array::from<double>({2, 2}, std::vector{0.5, 1.0, -2.0, 0.0})},
+       {"y", Array::from<std::uint8_t>({3}, std::vector<std::uint8_t>{1, 2, 3})}}};
+  write_safetensors(path("a"), content);
+  const std::string whole = bytes_of(path("a"));
+  std::size_t hidden = 0;
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    const auto flipped = file("flipped", testing::with_flipped_bit(whole, bit));
+    try {
+      const TensorFile read = read_safetensors(flipped);
+      EXPECT_TRUE(!read.has_checksum || read == content) << bit;
+      hidden += read.has_checksum ? 0 : 1;
+    } catch (const InputError&) {
+    }
+  }
+  EXPECT_GT(hidden, 0U);  // in the key
+  EXPECT_LE(hidden, 8 * std::string_view(kChecksumKey).size());
 }
 
 TEST_F(Safetensors, RefusesWrongHeaderLengths) {
@@ -208,6 +264,7 @@ TEST_F(Safetensors, UnfitContentIsTheCallersMistake) {
   EXPECT_THROW(write_safetensors(path("a"), {{}, {{"__metadata__", one}}}), std::invalid_argument);
   EXPECT_THROW(write_safetensors(path("a"), {{}, {{"\xff", one}}}), std::invalid_argument);
   EXPECT_THROW(write_safetensors(path("a"), {{{"k", "\xff"}}, {}}), std::invalid_argument);
+  EXPECT_THROW(write_safetensors(path("a"), {{{kChecksumKey, "0"}}, {}}), std::invalid_argument);
   EXPECT_THROW(write_safetensors(path("a"), {{}, {{"x", Array{Dtype::f64, {2}, {}}}}}),
                std::invalid_argument);
   EXPECT_EQ(files_in_folder(), 0u);

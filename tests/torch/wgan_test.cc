@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "jeffreys/storage/safetensors.h"
+#include "support/damaged_files.h"
 #include "support/model_helpers.h"
 #include "support/scratch_folder.h"
 #include "torch/wgan_run.h"
@@ -252,6 +253,22 @@ TEST_F(WganFile, ADamagedFileIsRefusedAndNothingChanges) {
   EXPECT_THAT(testing::problem_of(path("bad"), resume), HasSubstr("holds -1"));
   EXPECT_TRUE(testing::same_bits(wgan.after(0), before));
   EXPECT_EQ(wgan.trainer.iteration(), 2);
+}
+
+TEST_F(WganFile, AFlippedBitIsRefusedAndAFileOfTheEarlierVersionGoesOn) {
+  SmallWgan<float> wgan(quick_options());
+  wgan.after(2);
+  wgan.trainer.save(path("state"));
+  const std::string whole = testing::bytes_of(path("state"));
+  SmallWgan<float> second(quick_options(), 50);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const std::size_t bit = 8 * (i * whole.size() / 1000) + i % 8;
+    const auto flipped = file("flipped", testing::with_flipped_bit(whole, bit));
+    EXPECT_THROW(second.trainer.resume(flipped), InputError) << bit;
+  }
+  const std::string old = testing::of_earlier_version(whole, "jeffreys.wgan_version", "2");
+  second.trainer.resume(file("old", old));
+  EXPECT_TRUE(testing::same_bits(second.after(3), wgan.after(3)));
 }
 
 std::string refusal(const std::function<void()>& call) {

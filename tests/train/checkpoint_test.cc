@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jeffreys/storage/safetensors.h"
+#include "support/damaged_files.h"
 #include "support/scratch_folder.h"
 #include "train/small_run.h"
 
@@ -54,6 +55,11 @@ class Checkpoint : public testing::ScratchTest {
       counters[counter] = value;
       file.metadata["counters"] = counters.dump();
     });
+  }
+
+  // The checkpoint as the last version without checksums wrote it.
+  static std::string earlier(const std::string& bytes) {
+    return testing::of_earlier_version(bytes, "jeffreys.checkpoint_version", "4");
   }
 
   Scenario scenario = energy_scenario();
@@ -244,25 +250,57 @@ TEST_F(Checkpoint, ThatIsCutOffIsRefused) {
   EXPECT_THROW(run.trainer->resume(all_but_one), InputError);
 }
 
-// A flipped bit in a number cannot be told from a number: then training goes on, or skips.
-TEST_F(Checkpoint, WithAFlippedBitIsRefusedOrUsable) {
-  const std::string bytes = testing::bytes_of(saved);
-  constexpr std::size_t kFlips = 1500;
+// How many of so many flipped bits, evenly spread, are refused.
+template <typename Try>
+std::size_t refused_flips(const std::string& bytes, std::size_t flips, const Try& attempt) {
   std::size_t refused = 0;
-  for (std::size_t i = 0; i < kFlips; ++i) {
-    std::string flipped = bytes;
-    const std::size_t place = i * bytes.size() / kFlips;
-    flipped[place] = static_cast<char>(flipped[place] ^ (1 << (i % 8)));
-    SmallRun run(scenario, 50);
+  for (std::size_t i = 0; i < flips; ++i) {
     try {
-      run.trainer->resume(file("flipped", flipped));
-      if (i % 20 == 0) run.trainer->step();
+      attempt(testing::with_flipped_bit(bytes, 8 * (i * bytes.size() / flips) + i % 8));
     } catch (const InputError&) {
       ++refused;
     }
   }
+  return refused;
+}
+
+TEST_F(Checkpoint, WithAFlippedBitIsRefused) {
+  SmallRun run(scenario, 50);
+  constexpr std::size_t kFlips = 3000;
+  EXPECT_EQ(refused_flips(testing::bytes_of(saved), kFlips,
+                          [&](const std::string& flipped) {
+                            run.trainer->resume(file("flipped", flipped));
+                            ADD_FAILURE() << "accepted";
+                          }),
+            kFlips);
+  EXPECT_THAT(problem(scenario, file("bare", testing::without_checksum(testing::bytes_of(saved)))),
+              HasSubstr("its checksum is missing"));
+}
+
+// Without a checksum a flipped bit in a number cannot be told from a number: then training goes on,
+// or skips.
+TEST_F(Checkpoint, OfTheEarlierVersionWithAFlippedBitIsRefusedOrUsable) {
+  constexpr std::size_t kFlips = 1500;
+  const std::size_t refused =
+      refused_flips(earlier(testing::bytes_of(saved)), kFlips, [&](const std::string& flipped) {
+        SmallRun run(scenario, 50);
+        run.trainer->resume(file("flipped", flipped));
+        run.trainer->step();
+      });
   EXPECT_GT(refused, 50U);
   EXPECT_LT(refused, kFlips);
+}
+
+TEST_F(Checkpoint, OfTheEarlierVersionGoesOnBitForBit) {
+  const auto end_after = [&](const std::filesystem::path& file) {
+    SmallRun run(scenario, 50);
+    run.trainer->resume(file);
+    EXPECT_EQ(run.trainer->iteration(), 23);
+    run.run_until(30);
+    return std::vector<float>(run.main.parameters().begin(), run.main.parameters().end());
+  };
+  const auto old = file("old", earlier(testing::bytes_of(saved)));
+  EXPECT_TRUE(testing::same_bits(end_after(old), end_after(saved)));
 }
 
 }  // namespace

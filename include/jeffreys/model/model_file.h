@@ -13,9 +13,10 @@
 
 namespace jeffreys {
 
-// Files of version 1 are read too. They lack some fields of architectures, which then have their
-// defaults; programs that know version 1 alone refuse version 2, whose fields they would overlook.
-inline constexpr int kModelFormatVersion = 2;
+// Files of earlier versions are read too. Those of version 1 lack some fields of architectures,
+// which then have their defaults; from version 3 on a checksum is there and is verified. Programs
+// refuse versions that they do not know, for they would overlook what is new in them.
+inline constexpr int kModelFormatVersion = 3;
 
 using ModelMetadata = std::map<std::string, std::string>;
 
