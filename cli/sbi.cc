@@ -155,8 +155,8 @@ void add_sampling_options(CLI::App& command, SamplingArguments& a) {
       ->check(CLI::PositiveNumber);
   command
       .add_option("--time-limit", a.time_limit,
-                  "Seconds that rejection may take in all, of a posterior fitted with --support "
-                  "rejection (default 60)")
+                  "Seconds in all after which Langevin chains that get lost are no longer drawn "
+                  "anew (default 60)")
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", a.seed, "The same seed gives the same samples (default 0)")
       ->check(CLI::NonNegativeNumber);

@@ -32,10 +32,6 @@ void say_sampling(const PosteriorSamples& samples, const Globals& globals) {
                     100 * samples.acceptance_rate,
                     samples.acceptance_rate < 0.2 ? " (few: do not trust these samples)" : ""));
   }
-  if (samples.inside_rate < 1) {
-    say(globals, fmt::format("{:.3g} % of the draws were inside the prior's support",
-                             100 * samples.inside_rate));
-  }
   if (samples.lost > 0) {
     say(globals, fmt::format("{} Langevin chains left the finite numbers and were drawn anew",
                              samples.lost));

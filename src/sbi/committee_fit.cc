@@ -221,7 +221,7 @@ class CommitteeFitting {
     density.record = fingerprint(member);
     density.history.clear();
     density.evaluations.clear();
-    Posterior(std::move(density), posterior.prior(), posterior.support()).save(member_file(member));
+    Posterior(std::move(density), posterior.prior()).save(member_file(member));
     fs::remove(run_.folder / fmt::format("{}.checkpoint", member + 1));
   }
 

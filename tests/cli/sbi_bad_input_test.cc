@@ -116,11 +116,8 @@ class SbiBadFit : public SbiProgramTest {
 
 TEST_F(SbiBadFit, TablesThatDoNotFitThePrior) {
   file("pairs.csv", with_line(bytes("pairs.csv"), 5, "1.5,0,0,0"));
-  for (const char* support : {"transform", "rejection"}) {
-    EXPECT_THAT(
-        refusal(kBadInput, fit({"pairs.csv", "--prior", "prior.toml", "--support", support})),
-        AllOf(HasSubstr("pairs.csv:5:1"), HasSubstr("1.5"), HasSubstr("support -1 to 1")));
-  }
+  EXPECT_THAT(refusal(kBadInput, fit({"pairs.csv", "--prior", "prior.toml"})),
+              AllOf(HasSubstr("pairs.csv:5:1"), HasSubstr("1.5"), HasSubstr("support -1 to 1")));
   EXPECT_THAT(refusal(kUsage, fit({"pairs.csv", "--prior", "prior.toml", "--parameters", "a"})),
               HasSubstr("prior"));
 }
@@ -158,7 +155,7 @@ TEST_F(SbiBadFit, OptionsThatMakeNoSense) {
       {{"--task", "two_moons"}, "-n 1000"},
       {{"--task", "two_moons", "-n", "50", "--parameters", "a"}, "--parameters is for a table"},
       {{"--simulator", "cat", "-n", "50"}, "--prior"},
-      {{"pairs.csv", "--parameters", "a,b", "--support", "rejection"}, "needs a --prior"},
+      {{"pairs.csv", "--prior", "prior.toml", "--support", "rejection"}, "--support"},
       {{"pairs.csv", "--parameters", "a,x", "--outcomes", "x"}, "twice"},
       {{"pairs.csv", "--prior", "prior.toml", "-o", "./pairs.csv"}, "write over"}};
   for (const auto& [arguments, expected] : all) {
@@ -250,16 +247,6 @@ TEST_F(SbiBadUse, LogProbAndPlotThatMakeNoSense) {
   EXPECT_THAT(refusal(kUsage, one + Arguments{"--truth", "a=0"}), HasSubstr("a, b"));
   EXPECT_THAT(refusal(kUsage, one + Arguments{"--truth", "a=0,b=9"}), HasSubstr("-1 to 1"));
   EXPECT_THAT(refusal(kBadInput, changed(one, {"-o", "p.pdf"})), HasSubstr(".png"));
-}
-
-TEST_F(SbiBadUse, RejectionThatFindsNothingEndsInTime) {
-  good(Arguments{"sbi", "fit", "pairs.csv", "--prior", "prior.toml", "--support", "rejection", "-o",
-                 "r.model"} +
-       tiny_posterior("20"));
-  const Outcome outcome =
-      run({"sbi", "sample", "r.model", "--observed", "x=30,y=0", "--time-limit", "0.2"});
-  EXPECT_EQ(outcome.exit_code, kFailed);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("inside the prior's support"), HasSubstr("time")));
 }
 
 TEST_F(SbiBadUse, ChecksThatMakeNoSense) {

@@ -234,16 +234,6 @@ TEST_F(SbiPosterior, SamplesStayInsideTheSupportAndFollowTheSeed) {
   EXPECT_NE(sampled(edge + Arguments{"--seed", "1"}).column("a"), cells.column("a"));
 }
 
-TEST_F(SbiPosterior, RejectionStaysInsideToo) {
-  good(Arguments{"sbi", "fit", "pairs.csv", "--prior", "prior.toml", "--support", "rejection", "-o",
-                 "r.model"} +
-       tiny_posterior());
-  const Outcome outcome =
-      good({"sbi", "sample", "r.model", "--observed", "x=1,y=-1", "-n", "2000"});
-  EXPECT_THAT(outcome.err, HasSubstr("inside the prior's support"));
-  EXPECT_THAT(Cells(outcome.out).numbers("a"), Each(AllOf(Gt(-1), Lt(1))));
-}
-
 TEST_F(SbiPosterior, SeveralObservationsAreCounted) {
   file("o.csv", "x,y\n0,0\n-0.5,0.5\n");
   const Cells cells = sampled({"--observed-file", "o.csv", "-n", "100"});

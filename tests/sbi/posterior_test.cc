@@ -47,33 +47,15 @@ TEST(PosteriorDensity, IntegratesToOneWhereThereIsNoEnd) {
   }
 }
 
-TEST(PosteriorDensity, IntegratesToOneWithRejection) {
-  const Posterior posterior =
-      untrained_posterior({.prior = box_prior(), .support = Support::rejection});
-  for (const Matrix<double>& observed : {observation(0.2, 5), observation(0.97, 9)}) {
-    const double share = posterior.sample(observed, 1000).inside_rate;
-    const PosteriorGrid grid(posterior, observed, box_prior(), 300, 0.5);
-    // The share inside is an estimate from 10,000 draws.
-    const double error = std::sqrt((1 - share) / share / 10000);
-    EXPECT_NEAR(grid.mass(), 1, 4 * error + 1e-3) << observed;
-  }
-  // Both kinds are there: nearly all inside, and not.
-  EXPECT_GT(posterior.sample(observation(0.2, 5), 1000).inside_rate, 0.95);
-  EXPECT_LT(posterior.sample(observation(0.97, 9), 1000).inside_rate, 0.8);
-}
-
 TEST(PosteriorDensity, IsZeroOutsideTheSupport) {
   const Matrix<double> observed = observation(0.2, 5);
-  for (const Support support : {Support::transform, Support::rejection}) {
-    const Posterior posterior = untrained_posterior({.support = support});
-    Matrix<double> parameters(8, 2);
-    parameters << 0, 5, -1, 5, 1, 10, 1.0000001, 5, 0, 1.9999, kInfinity, 5, 0, -kInfinity, 1e200,
-        5;
-    const Vector<double> values = posterior.log_prob(parameters, observed);
-    // The ends belong to it.
-    for (const Eigen::Index row : {0, 1, 2}) EXPECT_TRUE(std::isfinite(values[row])) << row;
-    for (Eigen::Index row = 3; row < 8; ++row) EXPECT_EQ(values[row], -kInfinity) << row;
-  }
+  const Posterior posterior = untrained_posterior();
+  Matrix<double> parameters(8, 2);
+  parameters << 0, 5, -1, 5, 1, 10, 1.0000001, 5, 0, 1.9999, kInfinity, 5, 0, -kInfinity, 1e200, 5;
+  const Vector<double> values = posterior.log_prob(parameters, observed);
+  // The ends belong to it.
+  for (const Eigen::Index row : {0, 1, 2}) EXPECT_TRUE(std::isfinite(values[row])) << row;
+  for (Eigen::Index row = 3; row < 8; ++row) EXPECT_EQ(values[row], -kInfinity) << row;
 }
 
 TEST(PosteriorDensity, IsZeroWhereNoFloatReaches) {
@@ -88,35 +70,31 @@ TEST(PosteriorDensity, IsZeroWhereNoFloatReaches) {
 }
 
 TEST(PosteriorDensity, NotANumberStaysInItsRow) {
-  for (const Support support : {Support::transform, Support::rejection}) {
-    const Posterior posterior = untrained_posterior({.support = support});
-    Matrix<double> parameters(3, 2);
-    parameters << 0, 5, 0, std::nan(""), 0.1, 5;
-    const Vector<double> values = posterior.log_prob(parameters, observation(0.2, 5));
-    EXPECT_TRUE(std::isnan(values[1]));
-    EXPECT_TRUE(std::isfinite(values[0]) && std::isfinite(values[2]));
-  }
+  const Posterior posterior = untrained_posterior();
+  Matrix<double> parameters(3, 2);
+  parameters << 0, 5, 0, std::nan(""), 0.1, 5;
+  const Vector<double> values = posterior.log_prob(parameters, observation(0.2, 5));
+  EXPECT_TRUE(std::isnan(values[1]));
+  EXPECT_TRUE(std::isfinite(values[0]) && std::isfinite(values[2]));
 }
 
 TEST(PosteriorDensity, EveryRowMayHaveItsOwnObservation) {
-  for (const Support support : {Support::transform, Support::rejection}) {
-    const Posterior posterior = untrained_posterior({.support = support});
-    const Matrix<double> parameters = box_prior().sample(20, 4);
-    Matrix<double> observed = parameters;
-    observed.bottomRows(10) = observation(0.2, 5).replicate(10, 1);
-    Matrix<double> with_gap = parameters;
-    with_gap(3, 0) = 7;  // outside: the rows after it must keep their own observations
-    const Vector<double> together = posterior.log_prob(with_gap, observed);
-    for (Eigen::Index row = 0; row < 20; ++row) {
-      const double alone = posterior.log_prob(parameters.row(row), observed.row(row))[0];
-      EXPECT_TRUE(row == 3 ? together[row] == -kInfinity : std::abs(together[row] - alone) < 1e-5)
-          << row;
-    }
-    const Vector<double> shared = posterior.log_prob(parameters, observation(0.2, 5));
-    const Vector<double> repeated =
-        posterior.log_prob(parameters, observation(0.2, 5).replicate(20, 1));
-    EXPECT_LT((shared - repeated).cwiseAbs().maxCoeff(), 1e-5);
+  const Posterior posterior = untrained_posterior();
+  const Matrix<double> parameters = box_prior().sample(20, 4);
+  Matrix<double> observed = parameters;
+  observed.bottomRows(10) = observation(0.2, 5).replicate(10, 1);
+  Matrix<double> with_gap = parameters;
+  with_gap(3, 0) = 7;  // outside: the rows after it must keep their own observations
+  const Vector<double> together = posterior.log_prob(with_gap, observed);
+  for (Eigen::Index row = 0; row < 20; ++row) {
+    const double alone = posterior.log_prob(parameters.row(row), observed.row(row))[0];
+    EXPECT_TRUE(row == 3 ? together[row] == -kInfinity : std::abs(together[row] - alone) < 1e-5)
+        << row;
   }
+  const Vector<double> shared = posterior.log_prob(parameters, observation(0.2, 5));
+  const Vector<double> repeated =
+      posterior.log_prob(parameters, observation(0.2, 5).replicate(20, 1));
+  EXPECT_LT((shared - repeated).cwiseAbs().maxCoeff(), 1e-5);
 }
 
 TEST(PosteriorDensity, TheModelThatSpeaksIsTheChosenOne) {
@@ -167,27 +145,20 @@ TEST(PosteriorDensity, TellsWrongArguments) {
 }
 
 TEST(PosteriorParts, MustFitTogether) {
-  const auto density_of = [](const std::optional<Prior>& prior, Support support) {
-    return untrained_posterior({.prior = prior, .support = support}).density();
+  const TabularDensity<float> with_prior = untrained_posterior().density();
+  const TabularDensity<float> without = untrained_posterior({.prior = {}}).density();
+  const auto made = [](const TabularDensity<float>& density, const std::optional<Prior>& prior) {
+    return mistake_of([&] { Posterior(density, prior); });
   };
-  const TabularDensity<float> transformed = density_of(box_prior(), Support::transform);
-  const TabularDensity<float> plain = density_of(box_prior(), Support::rejection);
-  const auto made = [](const TabularDensity<float>& density, const std::optional<Prior>& prior,
-                       Support support = Support::transform) {
-    return mistake_of([&] { Posterior(density, prior, support); });
-  };
-  EXPECT_EQ(made(transformed, box_prior()), "none");
-  EXPECT_EQ(made(plain, box_prior(), Support::rejection), "none");
-  EXPECT_EQ(made(plain, {}), "none");
-  const std::string support = "support: expected transform exactly if";
-  EXPECT_THAT(made(transformed, {}), StartsWith(support));
-  EXPECT_THAT(made(transformed, box_prior(), Support::rejection), StartsWith(support));
-  EXPECT_THAT(made(plain, box_prior()), StartsWith(support));
-  EXPECT_THAT(made(transformed, open_prior()), StartsWith(support));
-  EXPECT_EQ(made(plain, {}, Support::rejection), "support: rejection needs a prior");
+  EXPECT_EQ(made(with_prior, box_prior()), "none");
+  EXPECT_EQ(made(without, {}), "none");
+  const std::string distributions = "density: expected a schema with the distributions";
+  EXPECT_THAT(made(with_prior, {}), StartsWith(distributions));
+  EXPECT_THAT(made(without, box_prior()), StartsWith(distributions));
+  EXPECT_THAT(made(with_prior, open_prior()), StartsWith(distributions));
   const auto parameters = box_prior().parameters();
-  EXPECT_THAT(made(transformed, Prior({parameters[1], parameters[0]})), StartsWith("prior: "));
-  EXPECT_THAT(made(transformed, Prior({parameters[0]})), StartsWith("prior: "));
+  EXPECT_THAT(made(with_prior, Prior({parameters[1], parameters[0]})), StartsWith("prior: "));
+  EXPECT_THAT(made(with_prior, Prior({parameters[0]})), StartsWith("prior: "));
   const SplineFlow<float> alone({.features = 2, .hidden = {4}});
   EXPECT_THAT(made(TabularDensity<float>(Schema::identity(2), alone), {}),
               StartsWith("density: expected conditions"));

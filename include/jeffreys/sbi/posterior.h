@@ -15,14 +15,6 @@
 
 namespace jeffreys {
 
-// How samples stay inside the prior's support.
-//   transform   what the model has beyond an end of the support is folded back inside (a log_normal
-//               parameter is modelled by its normal score, which has no ends): nothing can leave
-//               the support, and the density integrates to one over it
-//   rejection   the model has the density of the parameters themselves: draws outside are thrown
-//               away, and the density is divided by the share of draws inside
-enum class Support { transform, rejection };
-
 // How an energy model is sampled.
 //   metropolis  independence Metropolis with the main model's draws as proposals
 //   langevin    uncorrected steps, as in the paper (eq:mcmcsampling): slow, a reference
@@ -34,7 +26,8 @@ struct PosteriorSampling {
   int proposals = 100;  // of Metropolis, for each sample
   int langevin_steps = 2000;
   double langevin_step_size = 1e-4;  // in the model's standardised units
-  double seconds = 60;               // that rejection may take in all
+  // In all, after which Langevin chains that get lost are no longer drawn anew.
+  double seconds = 60;
   std::uint64_t seed = 0;
 
   // Throws std::invalid_argument naming the field, expected and actual value.
@@ -44,7 +37,6 @@ struct PosteriorSampling {
 struct PosteriorSamples {
   Matrix<double> parameters = {};  // [observations * samples, parameters]
   double acceptance_rate = 1;      // of an energy model's Markov chain
-  double inside_rate = 1;          // of all draws, inside the prior's support; 1 with transform
   Eigen::Index lost = 0;           // Langevin chains that left the finite numbers, drawn anew
 };
 
@@ -64,15 +56,14 @@ struct ObservationDistance {
 class Posterior {
  public:
   // The density's features are the parameters, its conditions the outcomes. Without a prior it is
-  // the posterior under whatever the pairs' parameters were drawn from. Throws
-  // std::invalid_argument where prior and density do not fit together, and for rejection without a
-  // prior.
-  explicit Posterior(TabularDensity<float> density, std::optional<Prior> prior = {},
-                     Support support = Support::transform);
+  // the posterior under whatever the pairs' parameters were drawn from. With one nothing leaves its
+  // support: what the model has beyond an end is folded back inside (a log_normal parameter is
+  // modelled by its normal score, which has no ends). Throws std::invalid_argument where prior and
+  // density do not fit together.
+  explicit Posterior(TabularDensity<float> density, std::optional<Prior> prior = {});
 
   [[nodiscard]] const TabularDensity<float>& density() const { return density_; }
   [[nodiscard]] const std::optional<Prior>& prior() const { return prior_; }
-  [[nodiscard]] Support support() const { return support_; }
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   [[nodiscard]] std::vector<std::string> outcome_names() const;
   // How it was fitted, as a JSON text that its file keeps.
@@ -81,13 +72,12 @@ class Posterior {
 
   // observed [observations, outcomes], in the order of outcome_names(). Samples of the first
   // observation come first. The same arguments give the same samples. Throws std::runtime_error
-  // with the share of draws inside if rejection runs out of time.
+  // if too many Langevin chains get lost.
   [[nodiscard]] PosteriorSamples sample(const MatrixView<double>& observed, Eigen::Index samples,
                                         const PosteriorSampling& options = {}) const;
 
   // Log density of parameters [rows, parameters] given observed [rows or 1, outcomes]; minus
-  // infinity outside the prior's support. With rejection the share inside is estimated from 10,000
-  // draws of each observation that differs from the one before it.
+  // infinity outside the prior's support.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& parameters,
                                         const MatrixView<double>& observed,
                                         std::optional<From> from = {}) const;
@@ -113,15 +103,14 @@ class Posterior {
   [[nodiscard]] Matrix<double> decode(const MatrixView<double>& x,
                                       const MatrixView<double>& context) const;
   [[nodiscard]] bool inside(const MatrixView<double>& parameters, Eigen::Index row) const;
-  // Without regard to the support: draws for one context, or for as many as there are samples.
+  // For one context, or for as many as there are samples; without Langevin chains that got lost.
   [[nodiscard]] PosteriorSamples draw(const MatrixView<double>& context, Eigen::Index samples,
                                       From from, const PosteriorSampling& options,
                                       const RandomStream& random) const;
-  [[nodiscard]] PosteriorSamples draw_inside(const MatrixView<double>& context,
-                                             Eigen::Index samples, From from,
-                                             const PosteriorSampling& options, Eigen::Index place,
-                                             std::chrono::steady_clock::time_point deadline) const;
-  [[nodiscard]] double share_inside(const MatrixView<double>& context, From from) const;
+  [[nodiscard]] PosteriorSamples draw_all(const MatrixView<double>& context, Eigen::Index samples,
+                                          From from, const PosteriorSampling& options,
+                                          Eigen::Index place,
+                                          std::chrono::steady_clock::time_point deadline) const;
 
   // Of encoded outcomes: Mahalanobis distances are norms of whitening * (context - center).
   struct TrainingOutcomes {
@@ -132,7 +121,6 @@ class Posterior {
 
   TabularDensity<float> density_;
   std::optional<Prior> prior_;
-  Support support_;
   TrainingOutcomes training_;
 };
 
