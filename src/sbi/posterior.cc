@@ -100,8 +100,8 @@ Table Posterior::pairs(const MatrixView<double>& parameters, const MatrixView<do
 }
 
 Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
-                                   const MatrixView<double>& observed,
-                                   std::optional<From> from) const {
+                                   const MatrixView<double>& observed, std::optional<From> from,
+                                   FarObservations far) const {
   const auto dimension = static_cast<Eigen::Index>(parameter_names().size());
   require(parameters.cols() == dimension,
           fmt::format("parameters: expected {} columns, got {}", dimension, parameters.cols()));
@@ -109,7 +109,7 @@ Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
       observed.rows() == 1 || observed.rows() == parameters.rows(),
       fmt::format("observed: expected 1 or {} rows, got {}", parameters.rows(), observed.rows()));
   const From which = from.value_or(density_.chosen());
-  const Matrix<double> all_context = encode(observed);
+  const Matrix<double> all_context = encode(observed, far);
   Vector<double> result(parameters.rows());
   std::vector<Eigen::Index> rows;
   for (Eigen::Index r = 0; r < parameters.rows(); ++r) {

@@ -110,7 +110,7 @@ PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::In
   if (from == From::proxy && !density_.proxy()) {
     throw std::invalid_argument("from: there is no proxy model in this posterior, only main");
   }
-  const Matrix<double> context = encode(observed);
+  const Matrix<double> context = encode(observed, options.far);
   PosteriorSamples result;
   result.parameters.resize(observed.rows() * samples, density_.main().features());
   // Exact samples are drawn for several observations at once; others have chains of their own.

@@ -54,11 +54,12 @@ TEST_F(PosteriorFile, SpeaksAsBefore) {
     EXPECT_EQ(after.outcome_names(), before.outcome_names());
     for (const From from : {From::main, From::proxy}) {
       if (from == From::proxy && !of.proxy) continue;
-      const PosteriorSampling options{.from = from, .proposals = 3, .seed = 9};
+      constexpr auto kFar = FarObservations::extrapolate;
+      const PosteriorSampling options{.from = from, .proposals = 3, .far = kFar, .seed = 9};
       const Matrix<double> samples = before.sample(observed, 40, options).parameters;
       EXPECT_TRUE(same_bits(after.sample(observed, 40, options).parameters, samples));
-      EXPECT_TRUE(same_bits(after.log_prob(samples, observed.row(1), from),
-                            before.log_prob(samples, observed.row(1), from)));
+      EXPECT_TRUE(same_bits(after.log_prob(samples, observed.row(1), from, kFar),
+                            before.log_prob(samples, observed.row(1), from, kFar)));
     }
     const auto a = before.distances(observed);
     const auto b = after.distances(observed);

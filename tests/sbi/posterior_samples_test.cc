@@ -61,7 +61,8 @@ TEST(PosteriorSamples, NeverLeaveTheSupport) {
     for (const double roughness : {0.0, 0.3, 2.0}) {
       const Posterior posterior = untrained_posterior({.prior = prior, .roughness = roughness});
       for (const Matrix<double>& observed : {observation(0.9, 3), observation(-1e6, 1e9)}) {
-        const PosteriorSamples drawn = posterior.sample(observed, 85'000);
+        const PosteriorSamples drawn =
+            posterior.sample(observed, 85'000, {.far = FarObservations::extrapolate});
         EXPECT_EQ(outside(prior, drawn.parameters), 0) << roughness << " at " << observed;
       }
     }

@@ -106,12 +106,13 @@ struct NormalPairs {
 
 // The posterior of such pairs, with deviations that are multiplied by `width`: a flow of zeros is
 // the standard normal distribution of the standardised residuals.
-inline Posterior normal_posterior(const NormalPairs& pairs, double width = 1) {
-  const PreparedTable table = prepared_pairs(pairs.table(width), std::nullopt);
+inline Posterior normal_posterior(const NormalPairs& pairs, double width = 1,
+                                  const std::optional<Prior>& prior = std::nullopt) {
+  const PreparedTable table = prepared_pairs(pairs.table(width), prior);
   SplineFlow<float> flow(
       {.features = 2, .context_features = 2, .transforms = 1, .bins = 4, .hidden = {8}});
   flow.edit_parameters([](std::span<float> all) { std::fill(all.begin(), all.end(), 0.0F); });
-  return make_posterior(table, TabularDensity<float>(table.schema, flow, {}), std::nullopt);
+  return make_posterior(table, TabularDensity<float>(table.schema, flow, {}), prior);
 }
 
 // One row of outcomes.

@@ -20,6 +20,11 @@ namespace jeffreys {
 //   langevin    uncorrected steps, as in the paper (eq:mcmcsampling): slow, a reference
 enum class EnergySampler { metropolis, langevin };
 
+// What becomes of an observation beyond the training pairs (ObservationDistance::beyond).
+//   refuse       std::invalid_argument that names its row, the outcome, its value and the range
+//   extrapolate  an answer all the same, which may be very sure and quite wrong
+enum class FarObservations { refuse, extrapolate };
+
 struct PosteriorSampling {
   std::optional<From> from = {};  // the model that speaks; nothing: the posterior's own choice
   EnergySampler energy_sampler = EnergySampler::metropolis;
@@ -28,6 +33,7 @@ struct PosteriorSampling {
   double langevin_step_size = 1e-4;  // in the model's standardised units
   // In all, after which Langevin chains that get lost are no longer drawn anew.
   double seconds = 60;
+  FarObservations far = FarObservations::refuse;
   std::uint64_t seed = 0;
 
   // Throws std::invalid_argument naming the field, expected and actual value.
@@ -42,15 +48,27 @@ struct PosteriorSamples {
 
 // How far an observation lies from the outcomes of the training pairs.
 struct ObservationDistance {
-  // The largest distance of an outcome from the range of the training pairs, in standard
-  // deviations; 0 inside.
-  double beyond_range = 0;
-  std::string outcome = {};  // which one that is
+  // The outcome that lies farthest outside the range of the training pairs, by shares of the
+  // range's width; empty if none does.
+  std::string outcome = {};
+  double value = 0;    // of that outcome
+  double minimum = 0;  // its range
+  double maximum = 0;
+  double beyond_range = 0;  // how far it is from there, in standard deviations
+  double margin = 0;        // how far it may be from there by chance, in its units
   // Mahalanobis distance from the mean of the training pairs, and the largest one among them.
   double distance = 0;
   double largest_training = 0;
 
+  // Whether there was nothing like it among the training pairs; a new pair may be so by chance.
   [[nodiscard]] bool far() const { return beyond_range > 0 || distance > largest_training; }
+  // Whether that is more than chance: the outcome lies farther outside than the margin, which is a
+  // tenth of the range's width and more with many outcomes, or the distance is more than one and a
+  // half times the largest one. Chosen by the share of new pairs of which that is wrong:
+  // docs/sbi.md.
+  [[nodiscard]] bool beyond() const;
+  // The outcome with its value and range, or the two distances; of one that is far.
+  [[nodiscard]] std::string describe() const;
 };
 
 class Posterior {
@@ -71,16 +89,18 @@ class Posterior {
   void use_threads(std::shared_ptr<ThreadPool> pool) { density_.use_threads(std::move(pool)); }
 
   // observed [observations, outcomes], in the order of outcome_names(). Samples of the first
-  // observation come first. The same arguments give the same samples. Throws std::runtime_error
-  // if too many Langevin chains get lost.
+  // observation come first. The same arguments give the same samples. Throws
+  // std::invalid_argument for an observation beyond the training pairs unless options.far allows
+  // it, and std::runtime_error if too many Langevin chains get lost.
   [[nodiscard]] PosteriorSamples sample(const MatrixView<double>& observed, Eigen::Index samples,
                                         const PosteriorSampling& options = {}) const;
 
   // Log density of parameters [rows, parameters] given observed [rows or 1, outcomes]; minus
-  // infinity outside the prior's support.
+  // infinity outside the prior's support. Throws for far observations as sample does.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& parameters,
                                         const MatrixView<double>& observed,
-                                        std::optional<From> from = {}) const;
+                                        std::optional<From> from = {},
+                                        FarObservations far = FarObservations::refuse) const;
 
   // One for each row of observed [observations, outcomes].
   [[nodiscard]] std::vector<ObservationDistance> distances(
@@ -97,6 +117,11 @@ class Posterior {
 
  private:
   [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed) const;
+  // The same, but for observations that are refused.
+  [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed,
+                                      FarObservations far) const;
+  [[nodiscard]] ObservationDistance distance(const MatrixView<double>& observed,
+                                             const MatrixView<double>& context) const;
   [[nodiscard]] Table pairs(const MatrixView<double>& parameters,
                             const MatrixView<double>& observed,
                             const std::vector<Eigen::Index>& rows) const;
