@@ -9,6 +9,7 @@
 
 #include "cli/load.h"
 #include "jeffreys/base/assignment.h"
+#include "jeffreys/base/input_error.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -40,6 +41,24 @@ Table given_table(const std::vector<std::string>& items, const Posterior& poster
   return table;
 }
 
+// Where the observation is in its file.
+void refuse_beyond(const std::vector<ObservationDistance>& distances, const Table& table) {
+  const auto found = std::find_if(distances.begin(), distances.end(),
+                                  [](const ObservationDistance& d) { return d.beyond(); });
+  if (found == distances.end()) return;
+  const auto row = static_cast<std::size_t>(found - distances.begin());
+  const Column* column = found->outcome.empty() ? nullptr : table.find(found->outcome);
+  const std::string which =
+      distances.size() == 1 ? "the observation" : fmt::format("observation {}", row + 1);
+  throw InputError(
+      table.source,
+      fmt::format("{} is beyond the pairs that the posterior was fitted to: {}. An answer may be "
+                  "very sure and quite wrong there: fit to pairs that reach so far, or ask for it "
+                  "all the same with --extrapolate",
+                  which, found->describe()),
+      table.line(row), column == nullptr ? 0 : column->place);
+}
+
 void warn_about_distances(const std::vector<ObservationDistance>& distances,
                           const Globals& globals) {
   const auto excess = [](const ObservationDistance& d) {
@@ -55,17 +74,9 @@ void warn_about_distances(const std::vector<ObservationDistance>& distances,
                                 ? std::string("the observation lies")
                                 : fmt::format("{} of {} observations {}", far, distances.size(),
                                               far == 1 ? "lies" : "lie");
-  const std::string where =
-      d.beyond_range > 0
-          ? fmt::format("outcome {} is {:.2g} standard deviations beyond its range there",
-                        d.outcome, d.beyond_range)
-          : fmt::format(
-                "its distance from their mean is {:.2g} standard deviations, the largest "
-                "among them {:.2g}",
-                d.distance, d.largest_training);
   say(globals, fmt::format("warning: {} outside the pairs that the posterior was fitted to ({}{}): "
                            "it extrapolates, do not trust it there",
-                           which, distances.size() == 1 ? "" : "the farthest: ", where));
+                           which, distances.size() == 1 ? "" : "the farthest: ", d.describe()));
 }
 
 // Outcomes that did not vary among the training pairs are not in the model, so that it cannot see
@@ -109,6 +120,9 @@ void add_observed_options(CLI::App& command, ObservedArguments& a) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--observed-file", a.file, "Table with one observation in each row");
+  command.add_flag("--extrapolate", a.extrapolate,
+                   "Answer for observations beyond the training pairs too, which are refused "
+                   "otherwise");
 }
 
 Matrix<double> read_observed(const ObservedArguments& a, const Posterior& posterior,
@@ -123,7 +137,9 @@ Matrix<double> read_observed(const ObservedArguments& a, const Posterior& poster
   const Table table = a.file.empty() ? given_table(a.observed, posterior)
                                      : read_table_for(a.file, posterior.density().schema());
   const Matrix<double> observed = matrix_from_table(table, posterior.outcome_names());
-  warn_about_distances(posterior.distances(observed), globals);
+  const std::vector<ObservationDistance> distances = posterior.distances(observed);
+  if (!a.extrapolate) refuse_beyond(distances, table);
+  warn_about_distances(distances, globals);
   warn_about_constants(table, posterior, globals);
   return observed;
 }
@@ -155,20 +171,22 @@ void add_sampling_options(CLI::App& command, SamplingArguments& a) {
       ->check(CLI::PositiveNumber);
   command
       .add_option("--time-limit", a.time_limit,
-                  "Seconds that rejection may take in all, of a posterior fitted with --support "
-                  "rejection (default 60)")
+                  "Seconds in all after which Langevin chains that get lost are no longer drawn "
+                  "anew (default 60)")
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", a.seed, "The same seed gives the same samples (default 0)")
       ->check(CLI::NonNegativeNumber);
 }
 
-PosteriorSampling sampling_options(const SamplingArguments& a, const Posterior& posterior) {
+PosteriorSampling sampling_options(const SamplingArguments& a, const ObservedArguments& observed,
+                                   const Posterior& posterior) {
   return {.from = chosen_from(a.from, posterior.density()),
           .energy_sampler =
               a.sampler == "langevin" ? EnergySampler::langevin : EnergySampler::metropolis,
           .langevin_steps = a.steps,
           .langevin_step_size = a.step_size,
           .seconds = a.time_limit,
+          .far = observed.far(),
           .seed = a.seed};
 }
 

@@ -59,13 +59,18 @@ void add_retry_option(CLI::App& command, SimulatorArguments& a);
 [[nodiscard]] std::map<std::string, double> read_assignments(const std::string& option,
                                                              const std::vector<std::string>& items);
 
-// [observations, outcomes] of --observed NAME=VALUE,... or of --observed-file; says where one of
-// them lies outside what the posterior was fitted to.
+// [observations, outcomes] of --observed NAME=VALUE,... or of --observed-file. Without
+// --extrapolate one that is beyond the training pairs is refused by an InputError with its line;
+// says where others lie outside.
 struct ObservedArguments {
   std::vector<std::string> observed;
   std::string file;
+  bool extrapolate = false;
 
   [[nodiscard]] bool given() const { return !observed.empty() || !file.empty(); }
+  [[nodiscard]] FarObservations far() const {
+    return extrapolate ? FarObservations::extrapolate : FarObservations::refuse;
+  }
 };
 void add_observed_options(CLI::App& command, ObservedArguments& a);
 [[nodiscard]] Matrix<double> read_observed(const ObservedArguments& a, const Posterior& posterior,
@@ -88,6 +93,7 @@ struct SamplingArguments {
 };
 void add_sampling_options(CLI::App& command, SamplingArguments& a);
 [[nodiscard]] PosteriorSampling sampling_options(const SamplingArguments& a,
+                                                 const ObservedArguments& observed,
                                                  const Posterior& posterior);
 
 void add_sbi_simulate(CLI::App& sbi, Globals& globals);

@@ -153,6 +153,7 @@ PosteriorPrediction prediction(const CheckArguments& a, const Posterior& posteri
 // How far the observation is from the training pairs: the warning's numbers.
 Json distance_json(const ObservationDistance& distance) {
   return {{"far", distance.far()},
+          {"beyond", distance.beyond()},
           {"beyond_range", number(distance.beyond_range)},
           {"outcome", distance.outcome},
           {"distance", number(distance.distance)},
@@ -162,7 +163,7 @@ Json distance_json(const ObservationDistance& distance) {
 void run_check(CheckArguments& a, Globals& globals) {
   require_sense(a);
   const Posterior posterior = load_posterior(a.posterior);
-  const PosteriorSampling sampling = sampling_options(a.sampling, posterior);
+  const PosteriorSampling sampling = sampling_options(a.sampling, a.observed, posterior);
   const Matrix<double> observed =
       a.observed.given() ? read_one_observed(a.observed, posterior, globals) : Matrix<double>();
   std::optional<Prior> prior;
@@ -197,7 +198,8 @@ void run_check(CheckArguments& a, Globals& globals) {
 void add_sbi_check(CLI::App& sbi, Globals& globals) {
   auto a = std::make_shared<CheckArguments>();
   CLI::App* command = sbi.add_subcommand(
-      "check", "Whether a posterior can be trusted: calibration, coverage, prediction, C2ST");
+      "check",
+      "Whether a posterior can be trusted: calibration, coverage, information, prediction, C2ST");
   command->add_option("posterior", a->posterior, "Posterior file")->required();
   command->add_option("pairs", a->pairs,
                       "Table of pairs that the posterior has not seen, drawn from the prior");
@@ -219,7 +221,8 @@ void add_sbi_check(CLI::App& sbi, Globals& globals) {
   add_sampling_options(*command, a->sampling);
   command->footer(
       "Calibration over many pairs: simulation-based calibration (ranks), expected coverage, "
-      "TARP.\n"
+      "TARP;\n"
+      "and the information gained over the prior, since a calibrated posterior may still be wide.\n"
       "With a simulator and --observed also a posterior predictive check. Examples:\n"
       "  jeffreys sbi check p.model new_pairs.csv --figure check.png\n"
       "  jeffreys sbi check p.model --simulator ./simulate.py --prior prior.toml -n 500\n"

@@ -52,6 +52,27 @@ void draw_figure(const std::string& path, const PosteriorCheck& check) {
   report::draw_calibration(path, plot);
 }
 
+void add_information(const PosteriorCheck& check, Findings& found) {
+  found.json["pairs_beyond_training"] = check.beyond_training;
+  if (check.beyond_training > 0) {
+    found.lines.push_back(
+        fmt::format("{} of {} pairs have outcomes beyond the training pairs; they count all the "
+                    "same",
+                    check.beyond_training, check.ranks.density.size()));
+  }
+  if (!check.information) return;
+  const InformationGain& gain = *check.information;
+  found.lines.push_back(
+      fmt::format("information gained over the prior: {:.3f} +- {:.3f} nats (95 %: {:.3f} to "
+                  "{:.3f})",
+                  gain.mean, gain.standard_error, gain.lower, gain.upper));
+  found.json["information_gain"] = {{"mean", number(gain.mean)},
+                                    {"standard_error", number(gain.standard_error)},
+                                    {"lower", number(gain.lower)},
+                                    {"upper", number(gain.upper)},
+                                    {"pairs", gain.pairs}};
+}
+
 }  // namespace
 
 void add_calibration(const PosteriorCheck& check, const std::string& figure, Findings& found) {
@@ -70,6 +91,7 @@ void add_calibration(const PosteriorCheck& check, const std::string& figure, Fin
   found.lines.push_back(level_line(check.highest_density));
   found.lines.push_back("coverage around reference points (TARP): " + check.tarp.verdict);
   found.lines.push_back(level_line(check.tarp));
+  add_information(check, found);
   found.json["pairs"] = count;
   found.json["samples"] = check.ranks.samples;
   found.json["ranks"] = {{"parameters", of_parameters},

@@ -16,7 +16,6 @@ struct SbiFitArguments {
   std::string pairs;
   std::string model;
   std::vector<std::string> parameters;
-  std::string support = "transform";
   int members = 0;  // 0: by the number of pairs
   SimulatorArguments simulator;
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
@@ -71,11 +70,7 @@ void add_committee(const CommitteeReport& report, const Globals& globals, Json& 
 
 void run_fit(SbiFitArguments& a, Globals& globals) {
   require_sense(a);
-  const Support support = a.support == "rejection" ? Support::rejection : Support::transform;
   const std::optional<Prior> prior = chosen_prior(a.simulator);
-  if (support == Support::rejection && !prior) {
-    throw UsageError("--support rejection needs a --prior");
-  }
   require_writable(a.model);
   const std::string source = a.simulator.given() ? a.model + ".pairs.csv" : a.pairs;
   Json record = Json::object();
@@ -90,9 +85,9 @@ void run_fit(SbiFitArguments& a, Globals& globals) {
   }
   const FitRun run = fit_run(*a.training, a.model, globals);
   const StopOnSignal signals;
-  PosteriorFit made = fit_posterior(
-      *table, {a.parameters, a.simulator.outcomes}, prior,
-      {.support = support, .members = a.members, .settings = chosen_settings(*a.training)}, run);
+  PosteriorFit made =
+      fit_posterior(*table, {a.parameters, a.simulator.outcomes}, prior,
+                    {.members = a.members, .settings = chosen_settings(*a.training)}, run);
   if (made.committee) add_committee(*made.committee, globals, record);
   const auto save = [&](const std::string& text) {
     made.posterior.set_record(text);
@@ -129,12 +124,6 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
       ->allow_extra_args(false);
   add_simulator_options(*command, a->simulator);
   add_retry_option(*command, a->simulator);
-  command
-      ->add_option(
-          "--support", a->support,
-          "How samples stay inside the prior: transform (default; folded back over its ends) or "
-          "rejection (drawn anew)")
-      ->check(CLI::IsMember({"transform", "rejection"}));
   command
       ->add_option(
           "--members", a->members,

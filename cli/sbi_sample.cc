@@ -32,10 +32,6 @@ void say_sampling(const PosteriorSamples& samples, const Globals& globals) {
                     100 * samples.acceptance_rate,
                     samples.acceptance_rate < 0.2 ? " (few: do not trust these samples)" : ""));
   }
-  if (samples.inside_rate < 1) {
-    say(globals, fmt::format("{:.3g} % of the draws were inside the prior's support",
-                             100 * samples.inside_rate));
-  }
   if (samples.lost > 0) {
     say(globals, fmt::format("{} Langevin chains left the finite numbers and were drawn anew",
                              samples.lost));
@@ -48,7 +44,7 @@ void run_sample(const SbiArguments& a, const Globals& globals) {
   const Matrix<double> observed = read_observed(a.observed, posterior, globals);
   const auto begin = std::chrono::steady_clock::now();
   const PosteriorSamples samples =
-      posterior.sample(observed, a.rows, sampling_options(a.sampling, posterior));
+      posterior.sample(observed, a.rows, sampling_options(a.sampling, a.observed, posterior));
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   say_sampling(samples, globals);
@@ -67,6 +63,16 @@ void run_sample(const SbiArguments& a, const Globals& globals) {
   write_result(table, a.output, globals);
 }
 
+// Of a table of pairs, none of which is refused.
+void say_beyond(const std::vector<ObservationDistance>& distances, const Globals& globals) {
+  const auto beyond = std::count_if(distances.begin(), distances.end(),
+                                    [](const ObservationDistance& d) { return d.beyond(); });
+  if (beyond == 0) return;
+  say(globals, fmt::format("warning: {} of {} rows {} beyond the pairs that the posterior was "
+                           "fitted to: do not trust their log_prob",
+                           beyond, distances.size(), beyond == 1 ? "is" : "are"));
+}
+
 // A table of pairs brings its own outcomes.
 Matrix<double> outcomes_for(const SbiArguments& a, const Table& table, const Posterior& posterior,
                             const Globals& globals) {
@@ -78,7 +84,9 @@ Matrix<double> outcomes_for(const SbiArguments& a, const Table& table, const Pos
                     "with {}",
                     a.table, name, fmt::join(posterior.outcome_names(), ", ")));
   }
-  return matrix_from_table(table, posterior.outcome_names());
+  Matrix<double> observed = matrix_from_table(table, posterior.outcome_names());
+  say_beyond(posterior.distances(observed), globals);
+  return observed;
 }
 
 void run_log_prob(const SbiArguments& a, const Globals& globals) {
@@ -94,7 +102,8 @@ void run_log_prob(const SbiArguments& a, const Globals& globals) {
                     "give one for all, or one for each",
                     a.table, parameters.rows(), observed.rows()));
   }
-  const Vector<double> values = posterior.log_prob(parameters, observed, from);
+  const FarObservations far = a.observed.given() ? a.observed.far() : FarObservations::extrapolate;
+  const Vector<double> values = posterior.log_prob(parameters, observed, from, far);
   const auto outside = std::count(values.begin(), values.end(), -HUGE_VAL);
   if (outside > 0) {
     say(globals,
@@ -130,7 +139,7 @@ void run_plot(const SbiArguments& a, const Globals& globals) {
   const Matrix<double> observed = read_one_observed(a.observed, posterior, globals);
   const Vector<double> truth = read_truth(a.truth, posterior);
   const PosteriorSamples samples =
-      posterior.sample(observed, kPlotSamples, sampling_options(a.sampling, posterior));
+      posterior.sample(observed, kPlotSamples, sampling_options(a.sampling, a.observed, posterior));
   say_sampling(samples, globals);
   std::vector<std::string> names = posterior.parameter_names();
   const std::size_t all = names.size();
@@ -168,7 +177,8 @@ void add_sbi_sample(CLI::App& sbi, Globals& globals) {
   add_sampling_options(*command, a->sampling);
   command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
   command->footer(
-      "With several observations a column `observation` counts them. Examples:\n"
+      "With several observations a column `observation` counts them. One that is beyond the pairs\n"
+      "of the fit is refused, since the answer may be very sure and quite wrong. Examples:\n"
       "  jeffreys sbi sample p.model --observed x=0,y=0 -n 1000 -o samples.csv\n"
       "  jeffreys sbi sample p.model --observed-file nights.csv -n 200 -o samples.npz\n"
       "  jeffreys sbi sample p.model --observed x=0,y=0 --from proxy --sampler langevin\n"
@@ -186,7 +196,9 @@ void add_sbi_log_prob(CLI::App& sbi, Globals& globals) {
   add_from(*command, a->from);
   command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
   command->footer(
-      "Without --observed the table's own outcome columns count. Examples:\n"
+      "Without --observed the table's own outcome columns count; then rows beyond the pairs of "
+      "the\n"
+      "fit are not refused, but counted. Examples:\n"
       "  jeffreys sbi log_prob p.model candidates.csv --observed x=0,y=0\n"
       "  jeffreys sbi log_prob p.model pairs.csv -o scores.csv");
   command->callback([a, &globals] { run_log_prob(*a, globals); });

@@ -11,6 +11,9 @@ namespace jeffreys {
 namespace {
 
 constexpr std::size_t kFewHeldOut = 50;
+// Nats a row. Many rows find smaller differences from a Gaussian that is the truth, which are no
+// reason to do without the model.
+constexpr double kImmaterial = 0.01;
 
 // A conditional energy model draws samples for every row that it judges: so many do.
 constexpr Eigen::Index kConditionalRows = 500;
@@ -131,7 +134,7 @@ std::string make_verdict(const FitReport& report) {
     return fmt::format("better than a Gaussian on {} by {:.3f} +- {:.3f} nats a row", rows,
                        gain.mean, gain.standard_error);
   }
-  if (gain.mean > -2 * gain.standard_error) {
+  if (gain.mean > -std::max(2 * gain.standard_error, kImmaterial)) {
     return fmt::format(
         "not shown to be better than a Gaussian on {} ({:+.3f} +- {:.3f} nats a row): there may be "
         "nothing more to find, or too few rows to tell",
@@ -144,18 +147,20 @@ std::string make_verdict(const FitReport& report) {
 }  // namespace
 
 void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
-            const Vector<double>& held_out) {
+            const HeldOutLogProbs& held_out) {
   const GaussianBaseline baseline(table.x, table.context);
   const auto gaussian = [&](const PreparedTable& rows) {
-    return row_log_probs(rows,
-                         [&](const auto& x, const auto& c) { return baseline.log_prob(x, c); });
+    RowLogProbs judged =
+        row_log_probs(rows, [&](const auto& x, const auto& c) { return baseline.log_prob(x, c); });
+    if (held_out.gaussian.size() > 0) judged.held_out = held_out.gaussian;
+    return judged;
   };
   const auto of = [&](const PreparedTable& rows, From from) {
     const auto log_prob = [&](const auto& x, const auto& c) {
       return density.log_prob(x, c, from);
     };
     RowLogProbs judged = row_log_probs(rows, log_prob);
-    if (held_out.size() > 0 && from == From::main) judged.held_out = held_out;
+    if (held_out.main.size() > 0 && from == From::main) judged.held_out = held_out.main;
     return describe(judged, gaussian(rows));
   };
   report.gaussian = describe(gaussian(table), gaussian(table));

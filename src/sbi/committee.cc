@@ -104,10 +104,11 @@ Matrix<double> Committee::candidates(const Members& members, const Matrix<double
   const auto count = static_cast<Eigen::Index>(members.size()) * each;
   Matrix<double> result(outcomes.rows() * count, pairs_.parameters.cols());
   for (std::size_t m = 0; m < members.size(); ++m) {
-    const Matrix<double> drawn =
-        members_[members[m]]
-            .sample(outcomes, each, {.seed = seed_of(seed_, purpose, members[m])})
-            .parameters;
+    const Matrix<double> drawn = members_[members[m]]
+                                     .sample(outcomes, each,
+                                             {.far = FarObservations::extrapolate,
+                                              .seed = seed_of(seed_, purpose, members[m])})
+                                     .parameters;
     const Eigen::Index place = static_cast<Eigen::Index>(m) * each;
     for (Eigen::Index r = 0; r < outcomes.rows(); ++r) {
       result.middleRows(r * count + place, each) = drawn.middleRows(r * each, each);
@@ -122,9 +123,9 @@ Vector<double> Committee::log_prob(const Members& members, const Matrix<double>&
   Matrix<double> each(parameters.rows(), static_cast<Eigen::Index>(members.size()));
   for (std::size_t m = 0; m < members.size(); ++m) {
     each.col(static_cast<Eigen::Index>(m)) =
-        members_[members[m]].log_prob(parameters, outcomes).unaryExpr([](double v) {
-          return std::isnan(v) ? kNone : v;
-        });
+        members_[members[m]]
+            .log_prob(parameters, outcomes, {}, FarObservations::extrapolate)
+            .unaryExpr([](double v) { return std::isnan(v) ? kNone : v; });
   }
   Vector<double> result(parameters.rows());
   for (Eigen::Index r = 0; r < result.size(); ++r) {

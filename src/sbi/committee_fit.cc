@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "base/checks.h"
 #include "base/fingerprint.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/evaluate/gaussian_baseline.h"
 #include "sbi/committee.h"
 
 namespace jeffreys {
@@ -221,7 +224,7 @@ class CommitteeFitting {
     density.record = fingerprint(member);
     density.history.clear();
     density.evaluations.clear();
-    Posterior(std::move(density), posterior.prior(), posterior.support()).save(member_file(member));
+    Posterior(std::move(density), posterior.prior()).save(member_file(member));
     fs::remove(run_.folder / fmt::format("{}.checkpoint", member + 1));
   }
 
@@ -254,6 +257,29 @@ class CommitteeFitting {
     return result;
   }
 
+  // Log densities of all pairs, each by the mixture of Gaussians of the members that left it out:
+  // as the members' own densities are judged, on pairs that neither has seen. `table` has all
+  // pairs.
+  [[nodiscard]] Vector<double> gaussian_left_out(const PreparedTable& table) const {
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    Vector<double> result = Vector<double>::Constant(table.x.rows(), kNone);
+    for (int member = 0; member < committee_.members; ++member) {
+      const Split split = split_of(member);
+      const GaussianBaseline gaussian(table.x(split.training, Eigen::all),
+                                      table.context(split.training, Eigen::all));
+      const Vector<double> log_prob = gaussian.log_prob(
+          table.x(split.validation, Eigen::all), table.context(split.validation, Eigen::all));
+      for (std::size_t i = 0; i < split.validation.size(); ++i) {
+        double& sum = result(static_cast<Eigen::Index>(split.validation[i]));
+        const double value = log_prob(static_cast<Eigen::Index>(i));
+        const double most = std::max(sum, value);
+        if (std::isfinite(most))
+          sum = most + std::log(std::exp(sum - most) + std::exp(value - most));
+      }
+    }
+    return result.array() - std::log(committee_.left_out_by) + table.log_jacobian.array();
+  }
+
   // All pairs were left out by some of the members, which speak for the posterior.
   void report(const Committee::LeftOut& left_out, CommitteeFit& result) const {
     PreparedTable& table = result.table;
@@ -262,7 +288,7 @@ class CommitteeFitting {
     table.validation_log_jacobian = table.log_jacobian;
     FitReport report;
     report.training = std::move(result.fit.report.training);
-    assess(table, result.fit.density, report, left_out.log_prob);
+    assess(table, result.fit.density, report, {left_out.log_prob, gaussian_left_out(table)});
     report.members = committee_.members;
     report.held_out_by = committee_.left_out_by;
     result.fit.report = std::move(report);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -80,23 +79,6 @@ void require_numbers(const Table& table, const PairColumns& columns) {
   }
 }
 
-// The transform refuses such rows itself; rejection would learn from them.
-void require_inside(const Table& table, const Prior& prior) {
-  for (const Prior::Parameter& parameter : prior.parameters()) {
-    const Column* column = table.find(parameter.name);
-    for (std::size_t r = 0; r < column->numbers.size(); ++r) {
-      const double value = column->numbers[r];
-      if (std::isnan(value) || parameter.distribution.contains(value)) continue;
-      throw InputError(
-          table.source,
-          fmt::format("column '{}' has {}, outside the prior's support {}; correct "
-                      "the cell or the prior",
-                      parameter.name, value, parameter.distribution.describe_support()),
-          table.line(r), column->place);
-    }
-  }
-}
-
 // A density of a table leaves out columns that say nothing; a posterior has all of its parameters.
 void require_something_to_infer(const Table& table, const std::vector<std::string>& parameters) {
   for (auto name = parameters.begin(); name != parameters.end(); ++name) {
@@ -131,16 +113,12 @@ PairColumns complete_columns(PairColumns columns, const Table& table,
 }
 
 SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
-                          const std::optional<Prior>& prior, Support support) {
+                          const std::optional<Prior>& prior) {
   check_names(columns);
   if (prior) check_prior(columns, *prior);
   for (const std::string& name : columns.parameters) require_column(table, name, "parameters");
   for (const std::string& name : columns.outcomes) require_column(table, name, "outcomes");
   require_numbers(table, columns);
-  if (support == Support::rejection) {
-    if (!prior) throw std::invalid_argument("support: rejection needs a prior");
-    require_inside(table, *prior);
-  }
   require_something_to_infer(table, columns.parameters);
   SchemaOptions schema;
   schema.condition = columns.outcomes;
@@ -149,7 +127,7 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
     if (among(columns.parameters, column.name) || among(columns.outcomes, column.name)) continue;
     schema.ignore.push_back(column.name);
   }
-  if (prior && support == Support::transform) schema.distributions = prior->distributions();
+  if (prior) schema.distributions = prior->distributions();
   return schema;
 }
 
@@ -170,7 +148,7 @@ FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, s
 }
 
 Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,
-                         std::optional<Prior> prior, Support support) {
+                         std::optional<Prior> prior) {
   if (prior) {
     // In the order of the table, as the density has them.
     std::vector<Prior::Parameter> ordered;
@@ -180,7 +158,7 @@ Posterior make_posterior(const PreparedTable& table, TabularDensity<float> densi
     }
     prior = Prior(std::move(ordered));
   }
-  Posterior posterior(std::move(density), std::move(prior), support);
+  Posterior posterior(std::move(density), std::move(prior));
   posterior.set_training_outcomes(table.context);
   return posterior;
 }

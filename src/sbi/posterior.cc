@@ -7,13 +7,11 @@
 #include <stdexcept>
 
 #include "base/checks.h"
-#include "jeffreys/base/random_purpose.h"
 
 namespace jeffreys {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Eigen::Index kShareDraws = 10000;
 // The models compute in float, which overflows beyond: no square, no product with a weight.
 constexpr double kFarthest = 1e18;  // in standardised units
 
@@ -35,16 +33,14 @@ bool has_coordinates_of(const Schema& schema, const Prior* prior) {
 
 }  // namespace
 
-Posterior::Posterior(TabularDensity<float> density, std::optional<Prior> prior, Support support)
-    : density_(std::move(density)), prior_(std::move(prior)), support_(support) {
+Posterior::Posterior(TabularDensity<float> density, std::optional<Prior> prior)
+    : density_(std::move(density)), prior_(std::move(prior)) {
   require(density_.schema().context_features() > 0,
           "density: expected conditions, which are the outcomes, got none");
-  require(prior_ || support_ == Support::transform, "support: rejection needs a prior");
   require(!prior_ || prior_->names() == parameter_names(),
           "prior: expected the density's features as its parameters, in their order");
-  const bool transformed = prior_ && support_ == Support::transform;
-  require(has_coordinates_of(density_.schema(), transformed ? &*prior_ : nullptr),
-          "support: expected transform exactly if the schema has the prior's distributions");
+  require(has_coordinates_of(density_.schema(), prior_ ? &*prior_ : nullptr),
+          "density: expected a schema with the distributions of exactly this prior");
 }
 
 std::vector<std::string> Posterior::parameter_names() const {
@@ -104,8 +100,8 @@ Table Posterior::pairs(const MatrixView<double>& parameters, const MatrixView<do
 }
 
 Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
-                                   const MatrixView<double>& observed,
-                                   std::optional<From> from) const {
+                                   const MatrixView<double>& observed, std::optional<From> from,
+                                   FarObservations far) const {
   const auto dimension = static_cast<Eigen::Index>(parameter_names().size());
   require(parameters.cols() == dimension,
           fmt::format("parameters: expected {} columns, got {}", dimension, parameters.cols()));
@@ -113,7 +109,7 @@ Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
       observed.rows() == 1 || observed.rows() == parameters.rows(),
       fmt::format("observed: expected 1 or {} rows, got {}", parameters.rows(), observed.rows()));
   const From which = from.value_or(density_.chosen());
-  const Matrix<double> all_context = encode(observed);
+  const Matrix<double> all_context = encode(observed, far);
   Vector<double> result(parameters.rows());
   std::vector<Eigen::Index> rows;
   for (Eigen::Index r = 0; r < parameters.rows(); ++r) {
@@ -127,27 +123,12 @@ Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
   const Vector<double> values =
       density_.log_prob(encoded.x, observed.rows() == 1 ? all_context : encoded.context, which) +
       encoded.log_jacobian;
-  double share = 1;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Eigen::Index c = observed.rows() == 1 ? 0 : rows[i];
-    const bool new_context =
-        i == 0 || (observed.rows() > 1 && all_context.row(c) != all_context.row(rows[i - 1]));
-    if (support_ == Support::rejection && new_context) {
-      share = share_inside(all_context.row(c), which);
-    }
     const auto place = static_cast<Eigen::Index>(i);
     if ((encoded.x.row(place).array().abs() > kFarthest).any()) continue;
-    result(rows[i]) = values(place) - std::log(share);
+    result(rows[i]) = values(place);
   }
   return result;
-}
-
-// Never 0: a density that is divided by it stays finite, if huge, where no draw was inside.
-double Posterior::share_inside(const MatrixView<double>& context, From from) const {
-  const PosteriorSamples drawn = draw(context, kShareDraws, from, {}, {.purpose = kPosteriorDraws});
-  Eigen::Index count = 0;
-  for (Eigen::Index r = 0; r < kShareDraws; ++r) count += inside(drawn.parameters, r) ? 1 : 0;
-  return std::max(static_cast<double>(count), 0.5) / static_cast<double>(kShareDraws);
 }
 
 }  // namespace jeffreys

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <stdexcept>
 
 #include "base/checks.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/evaluate/held_out.h"
 
 namespace jeffreys {
 namespace {
@@ -17,11 +19,18 @@ namespace {
 constexpr std::size_t kFewPairs = 100;
 constexpr double kSignificance = 0.01;
 
-PosteriorRanks ranks_of(const Posterior& posterior, const Matrix<double>& parameters,
-                        const Matrix<double>& outcomes, const PosteriorCheckOptions& options) {
+struct RanksAndDensities {
+  PosteriorRanks ranks;
+  Vector<double> log_prob;  // of each pair's parameters
+};
+
+RanksAndDensities ranks_of(const Posterior& posterior, const Matrix<double>& parameters,
+                           const Matrix<double>& outcomes, const PosteriorCheckOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  const PosteriorSampling& sampling = options.sampling;
+  PosteriorSampling sampling = options.sampling;
+  sampling.far = FarObservations::extrapolate;
+  Vector<double> of_truth(parameters.rows());
   const auto draw = [&](Eigen::Index i) {
     if (options.on_pair) options.on_pair(i, parameters.rows());
     PosteriorSampling own = sampling;
@@ -33,12 +42,32 @@ PosteriorRanks ranks_of(const Posterior& posterior, const Matrix<double>& parame
     draws.samples = posterior.sample(observed, options.samples, own).parameters;
     Matrix<double> all(options.samples + 1, draws.samples.cols());
     all << draws.samples, parameters.row(i);
-    const Vector<double> log_prob = posterior.log_prob(all, observed, sampling.from);
+    const Vector<double> log_prob = posterior.log_prob(all, observed, sampling.from, sampling.far);
     draws.sample_log_prob = log_prob.head(options.samples);
-    draws.parameter_log_prob = log_prob(options.samples);
+    draws.parameter_log_prob = of_truth(i) = log_prob(options.samples);
     return draws;
   };
-  return rank_posteriors(parameters, draw, sampling.seed);
+  PosteriorRanks ranks = rank_posteriors(parameters, draw, sampling.seed);
+  return {std::move(ranks), std::move(of_truth)};
+}
+
+std::optional<InformationGain> information_of(const Posterior& posterior,
+                                              const Matrix<double>& parameters,
+                                              const Vector<double>& log_prob) {
+  if (!posterior.prior()) return {};
+  const Vector<double> of_prior = posterior.prior()->log_prob(parameters);
+  std::vector<Eigen::Index> inside;
+  for (Eigen::Index i = 0; i < of_prior.size(); ++i) {
+    if (std::isfinite(of_prior(i))) inside.push_back(i);
+  }
+  if (inside.size() < 2) return {};
+  const PairedDifference gain = paired_difference(of_prior(inside), log_prob(inside));
+  constexpr double kNormalQuantile = 1.96;  // of 97.5 %
+  return InformationGain{.mean = gain.mean,
+                         .standard_error = gain.standard_error,
+                         .lower = gain.mean - kNormalQuantile * gain.standard_error,
+                         .upper = gain.mean + kNormalQuantile * gain.standard_error,
+                         .pairs = inside.size()};
 }
 
 // One verdict for the three tests, with the kinds of error that they found.
@@ -101,7 +130,12 @@ PosteriorCheck check_posterior(const Posterior& posterior, const Table& pairs,
                                  parameters.rows(), kLeastCheckRows));
   }
   PosteriorCheck check;
-  check.ranks = ranks_of(posterior, parameters, outcomes, options);
+  RanksAndDensities found = ranks_of(posterior, parameters, outcomes, options);
+  check.ranks = std::move(found.ranks);
+  check.information = information_of(posterior, parameters, found.log_prob);
+  const std::vector<ObservationDistance> distances = posterior.distances(outcomes);
+  check.beyond_training = static_cast<std::size_t>(std::count_if(
+      distances.begin(), distances.end(), [](const auto& pair) { return pair.beyond(); }));
   check.calibration = rank_calibration(check.ranks, posterior.parameter_names(), kSignificance);
   check.highest_density = highest_density_coverage(check.ranks, kSignificance);
   check.tarp = reference_point_coverage(check.ranks, kSignificance);

@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kAttachment = "posterior";
 constexpr int kVersion = 1;
+// How samples stay inside the prior, of which there was once another way.
+constexpr const char* kSupport = "transform";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& problem) {
   throw InputError(file, fmt::format("the posterior is damaged: {}; fit it again, or copy its file "
@@ -56,8 +58,7 @@ std::string text_of(const Json& json, const char* key, const std::string& file) 
 }  // namespace
 
 void Posterior::save(const std::filesystem::path& path) const {
-  Json json = {{"version", kVersion},
-               {"support", support_ == Support::transform ? "transform" : "rejection"}};
+  Json json = {{"version", kVersion}, {"support", kSupport}};
   if (prior_) json["prior"] = prior_->to_json();
   if (training_.center.size() > 0) {
     json["outcomes"] = {{"center", numbers_of(training_.center)},
@@ -86,7 +87,11 @@ Posterior Posterior::load(const std::filesystem::path& path) {
                                        kVersion));
   }
   const std::string support = text_of(json, "support", file);
-  if (support != "transform" && support != "rejection") refuse(file, "it has an unknown support");
+  if (support == "rejection") {
+    throw InputError(file,
+                     "the posterior was fitted with --support rejection, which is gone: fit again");
+  }
+  if (support != kSupport) refuse(file, "it has an unknown support");
   std::optional<Prior> prior;
   if (json.contains("prior")) prior = Prior::from_json(text_of(json, "prior", file), file);
   TrainingOutcomes training;
@@ -98,8 +103,7 @@ Posterior Posterior::load(const std::filesystem::path& path) {
                                     1, 1, file)(0, 0);
   }
   try {
-    Posterior posterior(std::move(density), std::move(prior),
-                        support == "transform" ? Support::transform : Support::rejection);
+    Posterior posterior(std::move(density), std::move(prior));
     posterior.training_ = std::move(training);
     return posterior;
   } catch (const std::invalid_argument& error) {

@@ -10,14 +10,13 @@
 namespace jeffreys {
 namespace {
 
-// 1 where there is to be one fit alone: members leave out pairs of their own, learn by likelihood,
-// and are asked for so many densities that rejection would take hours.
+// 1 where there is to be one fit alone: members leave out pairs of their own, and learn by
+// likelihood.
 int member_count(const PosteriorFitOptions& chosen, const FitOptions& options, const Table& pairs,
                  std::size_t parameters) {
   const char* reason = nullptr;
   if (needs_proxy(options.train.method)) reason = "a proxy model";
   if (options.validation_fraction >= 0) reason = "a validation.fraction";
-  if (chosen.support == Support::rejection) reason = "--support rejection";
   if (chosen.members > 1 && reason != nullptr) {
     throw std::invalid_argument(
         fmt::format("--members {} does not go with {}: leave one out", chosen.members, reason));
@@ -44,8 +43,8 @@ PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
                            const FitRun& run) {
   options.validate();
   const PairColumns all = complete_columns(columns, pairs, prior);
-  const FitPlan plan = plan_fit(pairs, pair_schema(pairs, all, prior, options.support),
-                                options.settings, default_posterior_options);
+  const FitPlan plan =
+      plan_fit(pairs, pair_schema(pairs, all, prior), options.settings, default_posterior_options);
   const int members =
       member_count(options, plan.options_for(plan.table.rows()), pairs, all.parameters.size());
   if (members > 1) run.check_unfinished();
@@ -56,14 +55,13 @@ PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
   // Of several fits that were interrupted between two of them none was under way.
   const std::size_t rows = made.trained_on > 0 ? made.trained_on : plan.table.rows();
   const bool several = report.members > 1;
-  return {
-      .posterior = make_posterior(made.table, std::move(made.fit.density), prior, options.support),
-      .table = std::move(made.table),
-      .options = plan.options_for(rows),
-      .defaults = plan.defaults_for(rows),
-      .report = std::move(report),
-      .trained_on = made.trained_on,
-      .committee = several ? std::optional(made.report) : std::nullopt};
+  return {.posterior = make_posterior(made.table, std::move(made.fit.density), prior),
+          .table = std::move(made.table),
+          .options = plan.options_for(rows),
+          .defaults = plan.defaults_for(rows),
+          .report = std::move(report),
+          .trained_on = made.trained_on,
+          .committee = several ? std::optional(made.report) : std::nullopt};
 }
 
 }  // namespace jeffreys

@@ -1,5 +1,4 @@
-// Samples of a posterior: from a flow at once, from an energy model by a Markov chain, and inside
-// the prior's support.
+// Samples of a posterior: from a flow at once, from an energy model by a Markov chain.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +13,9 @@
 namespace jeffreys {
 namespace {
 
-constexpr double kLongest = 1e9;                // seconds; a clock cannot count without end
-constexpr Eigen::Index kRowsAtOnce = 1 << 16;   // bounds the memory
-constexpr Eigen::Index kDrawsAtOnce = 1 << 14;  // of rejection
-// Of rejection, and of Langevin chains that get lost. Metropolis leaves no more than 20 bits of a
+constexpr double kLongest = 1e9;               // seconds; a clock cannot count without end
+constexpr Eigen::Index kRowsAtOnce = 1 << 16;  // bounds the memory
+// Of Langevin chains that get lost. Metropolis leaves no more than 20 bits of a
 // stream's iteration to its caller.
 constexpr std::uint64_t kMostTries = 1 << 20;
 
@@ -30,17 +28,10 @@ RandomStream stream_of(const PosteriorSampling& options, Eigen::Index place, std
 
 [[noreturn]] void give_up(Eigen::Index kept, Eigen::Index samples, Eigen::Index drawn,
                           Eigen::Index lost) {
-  if (2 * lost > drawn) {
-    throw std::runtime_error(
-        fmt::format("only {} of {} samples were there and the time was over: {} of {} Langevin "
-                    "chains left the finite numbers. Take shorter steps, or Metropolis",
-                    kept, samples, lost, drawn));
-  }
-  throw std::runtime_error(fmt::format(
-      "only {} of {} samples were inside the prior's support after {} draws and the time was over: "
-      "this observation's posterior has its mass elsewhere. Fit it with the prior's transform, or "
-      "allow more time",
-      kept, samples, drawn));
+  throw std::runtime_error(
+      fmt::format("only {} of {} samples were there and the time was over: {} of {} Langevin "
+                  "chains left the finite numbers. Take shorter steps, or Metropolis",
+                  kept, samples, lost, drawn));
 }
 
 }  // namespace
@@ -81,37 +72,31 @@ PosteriorSamples Posterior::draw(const MatrixView<double>& context, Eigen::Index
           .lost = chain.lost};
 }
 
-PosteriorSamples Posterior::draw_inside(const MatrixView<double>& context, Eigen::Index samples,
-                                        From from, const PosteriorSampling& options,
-                                        Eigen::Index place,
-                                        std::chrono::steady_clock::time_point deadline) const {
+// Chains that got lost are drawn anew.
+PosteriorSamples Posterior::draw_all(const MatrixView<double>& context, Eigen::Index samples,
+                                     From from, const PosteriorSampling& options,
+                                     Eigen::Index place,
+                                     std::chrono::steady_clock::time_point deadline) const {
   PosteriorSamples result;
   result.parameters.resize(samples, density_.main().features());
   Eigen::Index kept = 0;
   Eigen::Index drawn = 0;
-  Eigen::Index fitting = 0;
   double accepted = 0;
   std::uint64_t tries = 0;
   for (; kept < samples; ++tries) {
     if (tries == kMostTries || (tries > 0 && std::chrono::steady_clock::now() > deadline)) {
       give_up(kept, samples, drawn, result.lost);
     }
-    const Eigen::Index most = support_ == Support::rejection ? kDrawsAtOnce : samples - kept;
-    const Eigen::Index count = std::clamp<Eigen::Index>(2 * (samples - kept), 1, most);
+    const Eigen::Index count = samples - kept;
     const PosteriorSamples part =
         draw(context, count, from, options, stream_of(options, place, tries));
     drawn += count;
     accepted += part.acceptance_rate;
     result.lost += part.lost;
-    for (Eigen::Index r = 0; r < part.parameters.rows(); ++r) {
-      if (!inside(part.parameters, r)) continue;
-      ++fitting;
-      if (kept < samples) result.parameters.row(kept++) = part.parameters.row(r);
-    }
+    result.parameters.middleRows(kept, part.parameters.rows()) = part.parameters;
+    kept += part.parameters.rows();
   }
-  if (tries == 0) return result;
-  result.acceptance_rate = accepted / static_cast<double>(tries);
-  result.inside_rate = static_cast<double>(fitting) / static_cast<double>(drawn - result.lost);
+  if (tries > 0) result.acceptance_rate = accepted / static_cast<double>(tries);
   return result;
 }
 
@@ -125,19 +110,17 @@ PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::In
   if (from == From::proxy && !density_.proxy()) {
     throw std::invalid_argument("from: there is no proxy model in this posterior, only main");
   }
-  const Matrix<double> context = encode(observed);
+  const Matrix<double> context = encode(observed, options.far);
   PosteriorSamples result;
   result.parameters.resize(observed.rows() * samples, density_.main().features());
-  // Exact samples are drawn for several observations at once; others have chains and deadlines of
-  // their own.
-  const bool exact = density_.model(from).as_density() != nullptr;
-  const bool together = exact && support_ == Support::transform;
+  // Exact samples are drawn for several observations at once; others have chains of their own.
+  const bool together = density_.model(from).as_density() != nullptr;
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                             std::chrono::duration<double>(std::min(options.seconds, kLongest)));
   const Eigen::Index step =
       together ? std::max<Eigen::Index>(kRowsAtOnce / std::max<Eigen::Index>(samples, 1), 1) : 1;
-  double parts = 0, accepted = 0, inside_sum = 0;
+  double parts = 0, accepted = 0;
   for (Eigen::Index first = 0; first < observed.rows(); first += step) {
     const Eigen::Index count = std::min(step, observed.rows() - first);
     Matrix<double> rows(count == 1 ? 1 : count * samples, context.cols());
@@ -146,17 +129,13 @@ PosteriorSamples Posterior::sample(const MatrixView<double>& observed, Eigen::In
     }
     const PosteriorSamples part =
         together ? draw(rows, count * samples, from, options, stream_of(options, first, 0))
-                 : draw_inside(rows, samples, from, options, first, deadline);
+                 : draw_all(rows, samples, from, options, first, deadline);
     result.parameters.middleRows(first * samples, count * samples) = part.parameters;
     result.lost += part.lost;
     accepted += part.acceptance_rate;
-    inside_sum += part.inside_rate;
     ++parts;
   }
-  if (parts > 0) {
-    result.acceptance_rate = accepted / parts;
-    result.inside_rate = inside_sum / parts;
-  }
+  if (parts > 0) result.acceptance_rate = accepted / parts;
   return result;
 }
 

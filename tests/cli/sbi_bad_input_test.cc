@@ -116,11 +116,8 @@ class SbiBadFit : public SbiProgramTest {
 
 TEST_F(SbiBadFit, TablesThatDoNotFitThePrior) {
   file("pairs.csv", with_line(bytes("pairs.csv"), 5, "1.5,0,0,0"));
-  for (const char* support : {"transform", "rejection"}) {
-    EXPECT_THAT(
-        refusal(kBadInput, fit({"pairs.csv", "--prior", "prior.toml", "--support", support})),
-        AllOf(HasSubstr("pairs.csv:5:1"), HasSubstr("1.5"), HasSubstr("support -1 to 1")));
-  }
+  EXPECT_THAT(refusal(kBadInput, fit({"pairs.csv", "--prior", "prior.toml"})),
+              AllOf(HasSubstr("pairs.csv:5:1"), HasSubstr("1.5"), HasSubstr("support -1 to 1")));
   EXPECT_THAT(refusal(kUsage, fit({"pairs.csv", "--prior", "prior.toml", "--parameters", "a"})),
               HasSubstr("prior"));
 }
@@ -158,7 +155,7 @@ TEST_F(SbiBadFit, OptionsThatMakeNoSense) {
       {{"--task", "two_moons"}, "-n 1000"},
       {{"--task", "two_moons", "-n", "50", "--parameters", "a"}, "--parameters is for a table"},
       {{"--simulator", "cat", "-n", "50"}, "--prior"},
-      {{"pairs.csv", "--parameters", "a,b", "--support", "rejection"}, "needs a --prior"},
+      {{"pairs.csv", "--prior", "prior.toml", "--support", "rejection"}, "--support"},
       {{"pairs.csv", "--parameters", "a,x", "--outcomes", "x"}, "twice"},
       {{"pairs.csv", "--prior", "prior.toml", "-o", "./pairs.csv"}, "write over"}};
   for (const auto& [arguments, expected] : all) {
@@ -199,18 +196,48 @@ TEST_F(SbiBadUse, ObservationsOfAnotherForm) {
               AllOf(HasSubstr("o.csv:3:2"), HasSubstr("finite")));
 }
 
-TEST_F(SbiBadUse, ObservationsFarFromThePairsAreWarnedAboutWithTheDistance) {
+TEST_F(SbiBadUse, ObservationsBeyondThePairsAreRefusedUnlessAskedFor) {
+  file("candidates.csv", "a,b\n0,0\n");
+  const auto said_to_be_beyond =
+      AllOf(HasSubstr("--observed: the observation is beyond"), HasSubstr("outcome x is 9, but -1"),
+            HasSubstr("--extrapolate"));
+  for (const Arguments& command : {Arguments{"sample", "p.model", "-n", "5"},
+                                   Arguments{"log_prob", "p.model", "candidates.csv"},
+                                   Arguments{"plot", "p.model", "-o", "p.svg"},
+                                   Arguments{"check", "p.model", "--simulator", "./simulate.sh",
+                                             "--prior", "prior.toml", "-n", "30"}}) {
+    const Arguments far = Arguments{"sbi"} + command + Arguments{"--observed", "x=9,y=0"};
+    EXPECT_THAT(refusal(kBadInput, far), said_to_be_beyond) << command.front();
+    EXPECT_THAT(good(far + Arguments{"--extrapolate"}).err,
+                AllOf(HasSubstr("warning"), HasSubstr("outcome x is 9")))
+        << command.front();
+  }
+  // Each outcome is possible, but not both together: y is b - a, and x about a.
+  EXPECT_THAT(refusal(kBadInput, {"sbi", "sample", "p.model", "--observed", "x=1,y=1.5"}),
+              HasSubstr("do not go together"));
+  file("o.csv", "x,y\n0,0\n0,9\n");
+  const Arguments several{"sbi", "sample", "p.model", "--observed-file", "o.csv", "-n", "2"};
+  EXPECT_THAT(refusal(kBadInput, several),
+              AllOf(HasSubstr("o.csv:3:2: observation 2 is beyond"), HasSubstr("outcome y is 9")));
+  EXPECT_THAT(good(several + Arguments{"--extrapolate"}).err,
+              HasSubstr("1 of 2 observations lies outside"));
+}
+
+TEST_F(SbiBadUse, ObservationsALittleOutsideAreWarnedAbout) {
   const auto said = [&](const std::string& observed) {
     return good({"sbi", "sample", "p.model", "--observed", observed, "-n", "5"}).err;
   };
   EXPECT_THAT(said("x=0,y=0"), Not(HasSubstr("warning")));
-  EXPECT_THAT(said("x=9,y=0"), AllOf(HasSubstr("warning"), HasSubstr("outcome x is"),
-                                     HasSubstr("standard deviations beyond")));
-  // Each outcome is possible, but not both together: y is b - a, and x about a.
-  EXPECT_THAT(said("x=1,y=1.5"), AllOf(HasSubstr("warning"), HasSubstr("distance")));
-  file("o.csv", "x,y\n0,0\n9,0\n");
-  EXPECT_THAT(good({"sbi", "sample", "p.model", "--observed-file", "o.csv", "-n", "2"}).err,
-              HasSubstr("1 of 2 observations lies outside"));
+  EXPECT_THAT(said("x=1.25,y=-1"), AllOf(HasSubstr("warning"), HasSubstr("outcome x is 1.25")));
+}
+
+TEST_F(SbiBadUse, PairsBeyondThePairsOfTheFitAreCountedNotRefused) {
+  file("more.csv", bytes("new_pairs.csv") + "0,0,9,0\n");
+  const Outcome densities = good({"sbi", "log_prob", "p.model", "more.csv"});
+  EXPECT_EQ(Cells(densities.out).rows(), 61U);
+  EXPECT_THAT(densities.err, HasSubstr("warning: 1 of 61 rows is beyond the pairs"));
+  EXPECT_THAT(good({"sbi", "check", "p.model", "more.csv"}).out,
+              HasSubstr("1 of 61 pairs have outcomes beyond the training pairs"));
 }
 
 TEST_F(SbiBadUse, OutcomesThatNeverVariedAreWarnedAbout) {
@@ -250,16 +277,6 @@ TEST_F(SbiBadUse, LogProbAndPlotThatMakeNoSense) {
   EXPECT_THAT(refusal(kUsage, one + Arguments{"--truth", "a=0"}), HasSubstr("a, b"));
   EXPECT_THAT(refusal(kUsage, one + Arguments{"--truth", "a=0,b=9"}), HasSubstr("-1 to 1"));
   EXPECT_THAT(refusal(kBadInput, changed(one, {"-o", "p.pdf"})), HasSubstr(".png"));
-}
-
-TEST_F(SbiBadUse, RejectionThatFindsNothingEndsInTime) {
-  good(Arguments{"sbi", "fit", "pairs.csv", "--prior", "prior.toml", "--support", "rejection", "-o",
-                 "r.model"} +
-       tiny_posterior("20"));
-  const Outcome outcome =
-      run({"sbi", "sample", "r.model", "--observed", "x=30,y=0", "--time-limit", "0.2"});
-  EXPECT_EQ(outcome.exit_code, kFailed);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("inside the prior's support"), HasSubstr("time")));
 }
 
 TEST_F(SbiBadUse, ChecksThatMakeNoSense) {

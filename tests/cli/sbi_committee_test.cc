@@ -86,8 +86,6 @@ TEST_F(SbiCommittee, IsRefusedWhereItCannotBe) {
               AllOf(HasSubstr("--members 3"), HasSubstr("proxy")));
   EXPECT_THAT(refusal(kUsage, fit({"--members", "3", "--no-validation"})),
               HasSubstr("validation.fraction"));
-  EXPECT_THAT(refusal(kUsage, fit({"--members", "3", "--support", "rejection"})),
-              HasSubstr("--support rejection"));
   EXPECT_THAT(refusal(kUsage, fit({"--members", "0"})), HasSubstr("--members"));
   EXPECT_THAT(good(fit({"--members", "2"})).out, HasSubstr("each held out by 1 of 2 fits"));
   file("pairs.csv", pairs(30, 1));

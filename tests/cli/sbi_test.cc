@@ -234,16 +234,6 @@ TEST_F(SbiPosterior, SamplesStayInsideTheSupportAndFollowTheSeed) {
   EXPECT_NE(sampled(edge + Arguments{"--seed", "1"}).column("a"), cells.column("a"));
 }
 
-TEST_F(SbiPosterior, RejectionStaysInsideToo) {
-  good(Arguments{"sbi", "fit", "pairs.csv", "--prior", "prior.toml", "--support", "rejection", "-o",
-                 "r.model"} +
-       tiny_posterior());
-  const Outcome outcome =
-      good({"sbi", "sample", "r.model", "--observed", "x=1,y=-1", "-n", "2000"});
-  EXPECT_THAT(outcome.err, HasSubstr("inside the prior's support"));
-  EXPECT_THAT(Cells(outcome.out).numbers("a"), Each(AllOf(Gt(-1), Lt(1))));
-}
-
 TEST_F(SbiPosterior, SeveralObservationsAreCounted) {
   file("o.csv", "x,y\n0,0\n-0.5,0.5\n");
   const Cells cells = sampled({"--observed-file", "o.csv", "-n", "100"});
@@ -306,7 +296,7 @@ TEST_F(SbiPosterior, QuietSaysNothing) {
       {"simulate", "--simulator", "./simulate.sh", "--prior", "prior.toml", "-n", "50", "-o",
        "s.csv"},
       Arguments{"fit", "pairs.csv", "--prior", "prior.toml", "-o", "q.model"} + tiny_posterior("5"),
-      {"sample", "p.model", "--observed", "x=9,y=9", "-n", "5", "-o", "t.csv"},
+      {"sample", "p.model", "--observed", "x=9,y=9", "--extrapolate", "-n", "5", "-o", "t.csv"},
       {"log_prob", "p.model", "pairs.csv", "-o", "l.csv"},
       {"plot", "p.model", "--observed", "x=0,y=0", "-o", "p.svg"}};
   for (const Arguments& command : commands) {
@@ -327,22 +317,38 @@ class SbiCheck : public SbiProgramTest {
 
 TEST_F(SbiCheck, OfPairsTellsEveryTestAndDrawsThem) {
   const Outcome outcome = good({"sbi", "check", "p.model", "new_pairs.csv", "--figure", "c.svg"});
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("60 pairs"), HasSubstr("ranks of a"), HasSubstr("ranks of b"),
-                    HasSubstr("highest-density"), HasSubstr("TARP"), HasSubstr("90 %: "),
-                    HasSubstr("+-"), HasSubstr("\nverdict: ")));
+  EXPECT_THAT(
+      outcome.out,
+      AllOf(HasSubstr("60 pairs"), HasSubstr("ranks of a"), HasSubstr("ranks of b"),
+            HasSubstr("highest-density"), HasSubstr("TARP"), HasSubstr("90 %: "), HasSubstr("+-"),
+            HasSubstr("information gained over the prior: "), HasSubstr("\nverdict: ")));
   EXPECT_THAT(bytes("c.svg"), AllOf(HasSubstr("coverage"), HasSubstr("TARP")));
   const auto json = checked({"new_pairs.csv"});
   EXPECT_EQ(json.at("pairs"), 60);
   EXPECT_EQ(json.at("tarp").at("levels").size(), 4U);
   EXPECT_TRUE(json.at("ranks").at("parameters").at("a").at("p_value").is_number());
   EXPECT_TRUE(json.at("highest_density_coverage").at("p_value").is_number());
+  EXPECT_EQ(json.at("pairs_beyond_training"), 0);
+  const auto& gain = json.at("information_gain");
+  EXPECT_EQ(gain.at("pairs"), 60);
+  // The outcomes' noise is a fifth as wide as the prior, and this posterior little trained.
+  EXPECT_GT(gain.at("lower"), 0.5);
+  EXPECT_LT(gain.at("upper"), 2 * std::log(5));
+  EXPECT_GT(gain.at("standard_error"), 0);
+}
+
+TEST_F(SbiCheck, WithoutAPriorTellsNoInformation) {
+  good(Arguments{"sbi", "fit", "pairs.csv", "--parameters", "a,b", "-o", "q.model"} +
+       tiny_posterior("5"));
+  const auto json = good({"sbi", "check", "q.model", "new_pairs.csv", "--json"}).json();
+  EXPECT_FALSE(json.contains("information_gain"));
 }
 
 TEST_F(SbiCheck, FindsAWrongSimulator) {
   // Five widths of the noise: no posterior of the one simulator fits the other.
   file("wrong.csv", pairs(100, 3, 1));
   const auto json = checked({"wrong.csv"});
+  EXPECT_GT(json.at("pairs_beyond_training"), 10);
   EXPECT_LT(json.at("p_value"), 0.01);
   EXPECT_THAT(json.at("verdict").get<std::string>(), StartsWith("miscalibrated"));
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
 
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/sbi/posterior_check.h"
@@ -75,6 +76,51 @@ TEST(CheckPosterior, SaysWherePairsAreFewAndRefusesFewer) {
       HasSubstr("PosteriorCheckOptions.samples: expected at least 10, got 9"));
 }
 
+InformationGain information(const NormalPairs& pairs, double width = 1) {
+  const Posterior posterior = normal_posterior(pairs, width, NormalPairs::prior());
+  const PosteriorCheck check = check_posterior(posterior, fresh_pairs(1000), {.samples = 20});
+  return check.information.value();
+}
+
+TEST(CheckPosterior, TellsTheInformationGained) {
+  // Two parameters with half the prior's variance: log(2) nats in all.
+  const InformationGain right = information(NormalPairs(5000));
+  EXPECT_EQ(right.pairs, 1000U);
+  EXPECT_NEAR(right.mean, std::log(2), 4 * right.standard_error);
+  EXPECT_LT(right.standard_error, 0.05);
+  EXPECT_NEAR(right.upper - right.mean, 1.96 * right.standard_error, 1e-12);
+  EXPECT_NEAR(right.mean - right.lower, 1.96 * right.standard_error, 1e-12);
+  // Deviations of half or twice the right ones cost log(w) + (1 / w^2 - 1) / 2 a parameter.
+  for (const double width : {0.5, 2.0}) {
+    const InformationGain wrong = information(NormalPairs(5000), width);
+    const double cost = 2 * (std::log(width) + (1 / (width * width) - 1) / 2);
+    EXPECT_NEAR(wrong.mean, std::log(2) - cost, 4 * wrong.standard_error) << width;
+  }
+}
+
+TEST(CheckPosterior, FindsThePriorCalibratedAndWithoutInformation) {
+  NormalPairs pairs(5000);
+  pairs.parameters = NormalPairs::prior().sample(5000, 77);  // without regard to the outcomes
+  const PosteriorCheck check = check_posterior(normal_posterior(pairs, 1, NormalPairs::prior()),
+                                               fresh_pairs(500), {.samples = 100});
+  EXPECT_FALSE(check.miscalibrated());
+  // The slopes of its regressions are chance, with a standard error of 0.01 each.
+  EXPECT_NEAR(check.information->mean, 0, 0.06);
+  EXPECT_LT(check.information->standard_error, 0.02);
+}
+
+TEST(CheckPosterior, KnowsNoInformationWithoutAPrior) {
+  EXPECT_FALSE(checked(1, 20).information.has_value());
+}
+
+TEST(CheckPosterior, CountsPairsBeyondTheTrainingPairsInPlaceOfRefusingThem) {
+  Table pairs = fresh_pairs(50);
+  EXPECT_EQ(check_posterior(posterior_of(1), pairs, {.samples = 10}).beyond_training, 0U);
+  pairs.columns[2].numbers[7] = 30;
+  pairs.columns[3].numbers[9] = -30;
+  EXPECT_EQ(check_posterior(posterior_of(1), pairs, {.samples = 10}).beyond_training, 2U);
+}
+
 TEST(CheckPosterior, IsWatchedAndStopsAtAnException) {
   std::vector<Eigen::Index> done;
   const auto on_pair = [&](Eigen::Index i, Eigen::Index pairs) {
@@ -110,8 +156,12 @@ TEST(CheckPrediction, TellsWhatIsExplainedFromWhatIsNot) {
   EXPECT_EQ(good.check.draws, 499);
   EXPECT_EQ(check(3, -3, 100).verdict,
             "explains the observation, as far as so few simulations show");
+  EXPECT_THAT(mistake_of([&] { (void)check(30, 30, 500); }), HasSubstr("outcome x1 is 30"));
   // Of outcomes beyond all pairs the posterior explains half.
-  EXPECT_EQ(check(30, 30, 500).verdict, "does not explain the observation");
+  const PosteriorPrediction beyond =
+      check_prediction(posterior, observation(30, 30), 500, {"b", "a"}, simulated,
+                       {.far = FarObservations::extrapolate});
+  EXPECT_EQ(beyond.verdict, "does not explain the observation");
   EXPECT_THAT([&] { (void)check(0, 0, 20); },
               ThrowsMessage<InputError>(HasSubstr("only 19 of 20 simulations")));
   EXPECT_THAT(mistake_of([&] {

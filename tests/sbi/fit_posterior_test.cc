@@ -97,11 +97,6 @@ TEST_F(FitPosterior, IsOneFitOrSeveralByItself) {
   expect_one(fit_posterior(moons(), {}, moons_prior(), quick(1)));
   expect_one(fit_posterior(moons(), {}, moons_prior(), quick(0, {"validation.fraction=0.1"})));
   expect_one(fit_posterior(moons(99), {}, moons_prior(), quick(0)));
-  PosteriorFitOptions rejection = quick(0);
-  rejection.support = Support::rejection;
-  const PosteriorFit rejected = fit_posterior(moons(), {}, moons_prior(), rejection);
-  expect_one(rejected);
-  EXPECT_EQ(rejected.posterior.support(), Support::rejection);
 }
 
 TEST_F(FitPosterior, DoesWhatItsStepsDo) {
@@ -154,11 +149,7 @@ TEST_F(FitPosterior, RefusesMembersThatDoNotGoWithTheSettings) {
               AllOf(HasSubstr("members 3"), HasSubstr("a proxy model")));
   EXPECT_THAT(mistake(quick(3, {"validation.fraction=0.1"})), HasSubstr("validation.fraction"));
   EXPECT_THAT(mistake(quick(-1)), HasSubstr("PosteriorFitOptions.members"));
-  PosteriorFitOptions rejection = quick(3);
-  rejection.support = Support::rejection;
-  EXPECT_THAT(mistake(rejection), HasSubstr("rejection"));
-  rejection.members = 0;
-  EXPECT_THAT(mistake(rejection, std::nullopt), HasSubstr("parameters: expected at least one"));
+  EXPECT_THAT(mistake(quick(0), std::nullopt), HasSubstr("parameters: expected at least one"));
 }
 
 TEST_F(FitPosterior, RefusesPairsThatMakeNoSense) {
@@ -173,11 +164,7 @@ TEST_F(FitPosterior, RefusesPairsThatMakeNoSense) {
   const std::string parameter = moons_prior().names().front();
   Table outside = moons();
   outside.columns[0].numbers[4] = 7;
-  PosteriorFitOptions rejection = quick(0);
-  rejection.support = Support::rejection;
-  for (const PosteriorFitOptions& options : {quick(1), rejection}) {
-    EXPECT_THAT(problem(outside, options), AllOf(HasSubstr(parameter), HasSubstr("support")));
-  }
+  EXPECT_THAT(problem(outside), AllOf(HasSubstr(parameter), HasSubstr("support")));
   Table text = moons();
   text.columns[2].codes.assign(text.rows(), 0);
   text.columns[2].labels = {"red"};

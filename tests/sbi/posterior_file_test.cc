@@ -44,22 +44,22 @@ TEST_F(PosteriorFile, SpeaksAsBefore) {
   observed << 0.2, 5, 0.9, 3;
   for (const PosteriorCase& of :
        {PosteriorCase{}, PosteriorCase{.prior = open_prior()}, PosteriorCase{.prior = {}},
-        PosteriorCase{.support = Support::rejection}, PosteriorCase{.proxy = ModelChoice{"flow"}},
+        PosteriorCase{.proxy = ModelChoice{"flow"}},
         PosteriorCase{.proxy = ModelChoice{"energy"}}}) {
     const Posterior before = untrained_posterior(of);
     before.save(path("m"));
     const Posterior after = Posterior::load(path("m"));
     EXPECT_EQ(after.prior(), before.prior());
-    EXPECT_EQ(after.support(), before.support());
     EXPECT_EQ(after.parameter_names(), before.parameter_names());
     EXPECT_EQ(after.outcome_names(), before.outcome_names());
     for (const From from : {From::main, From::proxy}) {
       if (from == From::proxy && !of.proxy) continue;
-      const PosteriorSampling options{.from = from, .proposals = 3, .seed = 9};
+      constexpr auto kFar = FarObservations::extrapolate;
+      const PosteriorSampling options{.from = from, .proposals = 3, .far = kFar, .seed = 9};
       const Matrix<double> samples = before.sample(observed, 40, options).parameters;
       EXPECT_TRUE(same_bits(after.sample(observed, 40, options).parameters, samples));
-      EXPECT_TRUE(same_bits(after.log_prob(samples, observed.row(1), from),
-                            before.log_prob(samples, observed.row(1), from)));
+      EXPECT_TRUE(same_bits(after.log_prob(samples, observed.row(1), from, kFar),
+                            before.log_prob(samples, observed.row(1), from, kFar)));
     }
     const auto a = before.distances(observed);
     const auto b = after.distances(observed);
@@ -82,21 +82,18 @@ TEST_F(PosteriorFile, MayHaveNoSpreadOfOutcomes) {
 }
 
 TEST_F(PosteriorFile, IsAModelFileLikeAnyOther) {
-  for (const Support support : {Support::transform, Support::rejection}) {
-    untrained_posterior({.support = support}).save(path("m"));
-    const auto density = TabularDensity<float>::load(path("m"));
-    const Matrix<double> given = density.schema().encode_conditions(
-        std::map<std::string, std::string>{{"x1", "0.9"}, {"x2", "5"}});
-    const Table table = density.sample(2000, 3, given).table;
-    Eigen::Index inside = 0;
-    for (std::size_t row = 0; row < 2000; ++row) {
-      const std::array values{table.find("a")->numbers[row], table.find("b")->numbers[row]};
-      inside += box_prior().contains(values) ? 1 : 0;
-      EXPECT_NEAR(table.find("x1")->numbers[row], 0.9, 1e-9);
-    }
-    // Only the transform is part of the density.
-    EXPECT_EQ(inside == 2000, support == Support::transform) << inside;
+  untrained_posterior().save(path("m"));
+  const auto density = TabularDensity<float>::load(path("m"));
+  const Matrix<double> given = density.schema().encode_conditions(
+      std::map<std::string, std::string>{{"x1", "0.9"}, {"x2", "5"}});
+  const Table table = density.sample(2000, 3, given).table;
+  Eigen::Index inside = 0;
+  for (std::size_t row = 0; row < 2000; ++row) {
+    const std::array values{table.find("a")->numbers[row], table.find("b")->numbers[row]};
+    inside += box_prior().contains(values) ? 1 : 0;
+    EXPECT_NEAR(table.find("x1")->numbers[row], 0.9, 1e-9);
   }
+  EXPECT_EQ(inside, 2000);
 }
 
 TEST_F(PosteriorFile, RefusesModelsThatAreNone) {
@@ -126,6 +123,12 @@ TEST_F(PosteriorFile, RefusesOtherVersions) {
               HasSubstr("another version than 1"));
 }
 
+TEST_F(PosteriorFile, OfRejectionIsToBeFittedAgain) {
+  untrained_posterior().save(path("m"));
+  EXPECT_EQ(problem_after([](Json& json) { json["support"] = "rejection"; }),
+            "the posterior was fitted with --support rejection, which is gone: fit again");
+}
+
 TEST_F(PosteriorFile, RefusesDamagedPriorsAndSupports) {
   const Posterior posterior = untrained_posterior();
   posterior.save(path("m"));
@@ -133,79 +136,24 @@ TEST_F(PosteriorFile, RefusesDamagedPriorsAndSupports) {
   const auto with_prior = [](const Prior& prior) {
     return [text = prior.to_json()](Json& json) { json["prior"] = text; };
   };
-  for (const auto& [problem, damage] : std::
-           vector<std::pair<std::string, std::function<void(Json&)>>>{{"lacks support",
-                                                                       [](Json& json) {
-                                                                         json.erase("support");
-                                                                       }},
-                                                                      {"lacks support",
-                                                                       [](Json& json) {
-                                                                         json["support"] = 1;
-                                                                       }},
-                                                                      {"unknown support",
-                                                                       [](Json& json) {
-                                                                         json["support"] =
-                                                                             "Transform";
-                                                                       }},
-                                                                      {"expected transform exactly",
-                                                                       [](Json& json) {
-                                                                         json["support"] =
-                                                                             "rejection";
-                                                                       }},
-                                                                      {"rejection needs a prior",
-                                                                       [](Json& json) {
-                                                                         json["support"] =
-                                                                             "rejection";
-                                                                         json.erase("prior");
-                                                                       }},
-                                                                      {"expected transform exactly",
-                                                                       [](Json& json) {
-                                                                         json.erase("prior");
-                                                                       }},
-                                                                      {"lacks prior",
-                                                                       [](Json& json) {
-                                                                         json["prior"] = nullptr;
-                                                                       }},
-                                                                      {"lacks prior",
-                                                                       [](Json& json) {
-                                                                         json["prior"] =
-                                                                             Json::array();
-                                                                       }},
-                                                                      {"not a list",
-                                                                       [](Json& json) {
-                                                                         json["prior"] = "{}";
-                                                                       }},
-                                                                      {"not a list",
-                                                                       [](Json& json) {
-                                                                         json["prior"] = "[{";
-                                                                       }},
-                                                                      {"a name and a distribution",
-                                                                       [](Json& json) {
-                                                                         json["prior"] = "[7]";
-                                                                       }},
-                                                                      {"expected one or more",
-                                                                       [](Json& json) {
-                                                                         json["prior"] = "[]";
-                                                                       }},
-                                                                      {"the density's features",
-                                                                       with_prior(Prior(
-                                                                           {names[1], names[0]}))},
-                                                                      {"the density's features",
-                                                                       with_prior(
-                                                                           Prior({names[0]}))},
-                                                                      {"the density's features",
-                                                                       with_prior(Prior(
-                                                                           {{"a",
-                                                                             names[0].distribution},
-                                                                            {"c",
-                                                                             names[1]
-                                                                                 .distribution}}))},
-                                                                      {"expected transform exactly",
-                                                                       with_prior(Prior(
-                                                                           {{"a",
-                                                                             Distribution::uniform(
-                                                                                 -1, 0.5)},
-                                                                            names[1]}))}}) {
+  for (const auto& [problem, damage] :
+       std::vector<std::pair<std::string, std::function<void(Json&)>>>{
+           {"lacks support", [](Json& json) { json.erase("support"); }},
+           {"lacks support", [](Json& json) { json["support"] = 1; }},
+           {"unknown support", [](Json& json) { json["support"] = "Transform"; }},
+           {"the distributions of exactly this prior", [](Json& json) { json.erase("prior"); }},
+           {"lacks prior", [](Json& json) { json["prior"] = nullptr; }},
+           {"lacks prior", [](Json& json) { json["prior"] = Json::array(); }},
+           {"not a list", [](Json& json) { json["prior"] = "{}"; }},
+           {"not a list", [](Json& json) { json["prior"] = "[{"; }},
+           {"a name and a distribution", [](Json& json) { json["prior"] = "[7]"; }},
+           {"expected one or more", [](Json& json) { json["prior"] = "[]"; }},
+           {"the density's features", with_prior(Prior({names[1], names[0]}))},
+           {"the density's features", with_prior(Prior({names[0]}))},
+           {"the density's features",
+            with_prior(Prior({{"a", names[0].distribution}, {"c", names[1].distribution}}))},
+           {"the distributions of exactly this prior",
+            with_prior(Prior({{"a", Distribution::uniform(-1, 0.5)}, names[1]}))}}) {
     const std::string message = problem_after(damage);
     EXPECT_THAT(message, HasSubstr("damaged")) << problem;
     EXPECT_THAT(message, HasSubstr(problem));

@@ -74,9 +74,12 @@ TEST(PosteriorFit, LearnsFromFewPairsOfSeveralParameters) {
   const PreparedTable table = prepare(pairs, options);
   const Posterior posterior = make_posterior(table, fit(table, options).density, slcp_prior());
   const Slcp fresh(1000, 2);
+  // Some of so many outcomes with heavy tails are beyond those of few pairs.
+  const Vector<double> log_prob =
+      posterior.log_prob(fresh.parameters, fresh.outcomes, {}, FarObservations::extrapolate);
   // The prior has 8.96 everywhere. Whole batches and the short steps of a table's density end at
   // 7.8, with a standard error of 0.1 over the fresh pairs.
-  EXPECT_LT(-posterior.log_prob(fresh.parameters, fresh.outcomes).mean(), 7.1);
+  EXPECT_LT(-log_prob.mean(), 7.1);
 }
 
 TEST(PosteriorFit, TakesSmallBatchesWherePairsAreFew) {

@@ -1,8 +1,10 @@
 // The density of a posterior, and how far an observation lies from what it was fitted to.
 #include "jeffreys/sbi/posterior.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <stdexcept>
@@ -47,33 +49,15 @@ TEST(PosteriorDensity, IntegratesToOneWhereThereIsNoEnd) {
   }
 }
 
-TEST(PosteriorDensity, IntegratesToOneWithRejection) {
-  const Posterior posterior =
-      untrained_posterior({.prior = box_prior(), .support = Support::rejection});
-  for (const Matrix<double>& observed : {observation(0.2, 5), observation(0.97, 9)}) {
-    const double share = posterior.sample(observed, 1000).inside_rate;
-    const PosteriorGrid grid(posterior, observed, box_prior(), 300, 0.5);
-    // The share inside is an estimate from 10,000 draws.
-    const double error = std::sqrt((1 - share) / share / 10000);
-    EXPECT_NEAR(grid.mass(), 1, 4 * error + 1e-3) << observed;
-  }
-  // Both kinds are there: nearly all inside, and not.
-  EXPECT_GT(posterior.sample(observation(0.2, 5), 1000).inside_rate, 0.95);
-  EXPECT_LT(posterior.sample(observation(0.97, 9), 1000).inside_rate, 0.8);
-}
-
 TEST(PosteriorDensity, IsZeroOutsideTheSupport) {
   const Matrix<double> observed = observation(0.2, 5);
-  for (const Support support : {Support::transform, Support::rejection}) {
-    const Posterior posterior = untrained_posterior({.support = support});
-    Matrix<double> parameters(8, 2);
-    parameters << 0, 5, -1, 5, 1, 10, 1.0000001, 5, 0, 1.9999, kInfinity, 5, 0, -kInfinity, 1e200,
-        5;
-    const Vector<double> values = posterior.log_prob(parameters, observed);
-    // The ends belong to it.
-    for (const Eigen::Index row : {0, 1, 2}) EXPECT_TRUE(std::isfinite(values[row])) << row;
-    for (Eigen::Index row = 3; row < 8; ++row) EXPECT_EQ(values[row], -kInfinity) << row;
-  }
+  const Posterior posterior = untrained_posterior();
+  Matrix<double> parameters(8, 2);
+  parameters << 0, 5, -1, 5, 1, 10, 1.0000001, 5, 0, 1.9999, kInfinity, 5, 0, -kInfinity, 1e200, 5;
+  const Vector<double> values = posterior.log_prob(parameters, observed);
+  // The ends belong to it.
+  for (const Eigen::Index row : {0, 1, 2}) EXPECT_TRUE(std::isfinite(values[row])) << row;
+  for (Eigen::Index row = 3; row < 8; ++row) EXPECT_EQ(values[row], -kInfinity) << row;
 }
 
 TEST(PosteriorDensity, IsZeroWhereNoFloatReaches) {
@@ -88,35 +72,31 @@ TEST(PosteriorDensity, IsZeroWhereNoFloatReaches) {
 }
 
 TEST(PosteriorDensity, NotANumberStaysInItsRow) {
-  for (const Support support : {Support::transform, Support::rejection}) {
-    const Posterior posterior = untrained_posterior({.support = support});
-    Matrix<double> parameters(3, 2);
-    parameters << 0, 5, 0, std::nan(""), 0.1, 5;
-    const Vector<double> values = posterior.log_prob(parameters, observation(0.2, 5));
-    EXPECT_TRUE(std::isnan(values[1]));
-    EXPECT_TRUE(std::isfinite(values[0]) && std::isfinite(values[2]));
-  }
+  const Posterior posterior = untrained_posterior();
+  Matrix<double> parameters(3, 2);
+  parameters << 0, 5, 0, std::nan(""), 0.1, 5;
+  const Vector<double> values = posterior.log_prob(parameters, observation(0.2, 5));
+  EXPECT_TRUE(std::isnan(values[1]));
+  EXPECT_TRUE(std::isfinite(values[0]) && std::isfinite(values[2]));
 }
 
 TEST(PosteriorDensity, EveryRowMayHaveItsOwnObservation) {
-  for (const Support support : {Support::transform, Support::rejection}) {
-    const Posterior posterior = untrained_posterior({.support = support});
-    const Matrix<double> parameters = box_prior().sample(20, 4);
-    Matrix<double> observed = parameters;
-    observed.bottomRows(10) = observation(0.2, 5).replicate(10, 1);
-    Matrix<double> with_gap = parameters;
-    with_gap(3, 0) = 7;  // outside: the rows after it must keep their own observations
-    const Vector<double> together = posterior.log_prob(with_gap, observed);
-    for (Eigen::Index row = 0; row < 20; ++row) {
-      const double alone = posterior.log_prob(parameters.row(row), observed.row(row))[0];
-      EXPECT_TRUE(row == 3 ? together[row] == -kInfinity : std::abs(together[row] - alone) < 1e-5)
-          << row;
-    }
-    const Vector<double> shared = posterior.log_prob(parameters, observation(0.2, 5));
-    const Vector<double> repeated =
-        posterior.log_prob(parameters, observation(0.2, 5).replicate(20, 1));
-    EXPECT_LT((shared - repeated).cwiseAbs().maxCoeff(), 1e-5);
+  const Posterior posterior = untrained_posterior();
+  const Matrix<double> parameters = box_prior().sample(20, 4);
+  Matrix<double> observed = parameters;
+  observed.bottomRows(10) = observation(0.2, 5).replicate(10, 1);
+  Matrix<double> with_gap = parameters;
+  with_gap(3, 0) = 7;  // outside: the rows after it must keep their own observations
+  const Vector<double> together = posterior.log_prob(with_gap, observed);
+  for (Eigen::Index row = 0; row < 20; ++row) {
+    const double alone = posterior.log_prob(parameters.row(row), observed.row(row))[0];
+    EXPECT_TRUE(row == 3 ? together[row] == -kInfinity : std::abs(together[row] - alone) < 1e-5)
+        << row;
   }
+  const Vector<double> shared = posterior.log_prob(parameters, observation(0.2, 5));
+  const Vector<double> repeated =
+      posterior.log_prob(parameters, observation(0.2, 5).replicate(20, 1));
+  EXPECT_LT((shared - repeated).cwiseAbs().maxCoeff(), 1e-5);
 }
 
 TEST(PosteriorDensity, TheModelThatSpeaksIsTheChosenOne) {
@@ -163,31 +143,24 @@ TEST(PosteriorDensity, TellsWrongArguments) {
                 (void)posterior.log_prob(observation(0, 5), observation(0, 5), From::proxy);
               }),
               HasSubstr("no proxy model"));
-  EXPECT_EQ(posterior.log_prob(Matrix<double>(0, 2), two.topRows(1)).size(), 0);
+  EXPECT_EQ(posterior.log_prob(Matrix<double>(0, 2), observation(0, 5)).size(), 0);
 }
 
 TEST(PosteriorParts, MustFitTogether) {
-  const auto density_of = [](const std::optional<Prior>& prior, Support support) {
-    return untrained_posterior({.prior = prior, .support = support}).density();
+  const TabularDensity<float> with_prior = untrained_posterior().density();
+  const TabularDensity<float> without = untrained_posterior({.prior = {}}).density();
+  const auto made = [](const TabularDensity<float>& density, const std::optional<Prior>& prior) {
+    return mistake_of([&] { Posterior(density, prior); });
   };
-  const TabularDensity<float> transformed = density_of(box_prior(), Support::transform);
-  const TabularDensity<float> plain = density_of(box_prior(), Support::rejection);
-  const auto made = [](const TabularDensity<float>& density, const std::optional<Prior>& prior,
-                       Support support = Support::transform) {
-    return mistake_of([&] { Posterior(density, prior, support); });
-  };
-  EXPECT_EQ(made(transformed, box_prior()), "none");
-  EXPECT_EQ(made(plain, box_prior(), Support::rejection), "none");
-  EXPECT_EQ(made(plain, {}), "none");
-  const std::string support = "support: expected transform exactly if";
-  EXPECT_THAT(made(transformed, {}), StartsWith(support));
-  EXPECT_THAT(made(transformed, box_prior(), Support::rejection), StartsWith(support));
-  EXPECT_THAT(made(plain, box_prior()), StartsWith(support));
-  EXPECT_THAT(made(transformed, open_prior()), StartsWith(support));
-  EXPECT_EQ(made(plain, {}, Support::rejection), "support: rejection needs a prior");
+  EXPECT_EQ(made(with_prior, box_prior()), "none");
+  EXPECT_EQ(made(without, {}), "none");
+  const std::string distributions = "density: expected a schema with the distributions";
+  EXPECT_THAT(made(with_prior, {}), StartsWith(distributions));
+  EXPECT_THAT(made(without, box_prior()), StartsWith(distributions));
+  EXPECT_THAT(made(with_prior, open_prior()), StartsWith(distributions));
   const auto parameters = box_prior().parameters();
-  EXPECT_THAT(made(transformed, Prior({parameters[1], parameters[0]})), StartsWith("prior: "));
-  EXPECT_THAT(made(transformed, Prior({parameters[0]})), StartsWith("prior: "));
+  EXPECT_THAT(made(with_prior, Prior({parameters[1], parameters[0]})), StartsWith("prior: "));
+  EXPECT_THAT(made(with_prior, Prior({parameters[0]})), StartsWith("prior: "));
   const SplineFlow<float> alone({.features = 2, .hidden = {4}});
   EXPECT_THAT(made(TabularDensity<float>(Schema::identity(2), alone), {}),
               StartsWith("density: expected conditions"));
@@ -297,6 +270,50 @@ TEST(ObservationDistance, SeesWhatIsFarInsideTheRange) {
   // The largest of 400 normal pairs: within 2.2 and 6 but for one in 10,000 tables.
   EXPECT_GT(found[0].largest_training, 2.2);
   EXPECT_LT(found[0].largest_training, 6);
+}
+
+TEST(FarObservations, AreRefusedWithTheOutcomeItsValueAndTheRange) {
+  const Posterior posterior = narrow_posterior();
+  const Matrix<double> parameters = Matrix<double>::Zero(3, 2);
+  Matrix<double> observed(3, 2);
+  observed << 50, 50, 40, 41, 60, 400;
+  const ColumnInfo& x2 = info_of(posterior.density().schema(), "x2");
+  const std::string expected = fmt::format(
+      "observed: row 2 is beyond the training pairs (outcome x2 is 400, but {:.6g} to {:.6g}",
+      x2.minimum, x2.maximum);
+  EXPECT_THAT(mistake_of([&] { (void)posterior.sample(observed, 1); }), StartsWith(expected));
+  EXPECT_THAT(mistake_of([&] { (void)posterior.log_prob(parameters, observed); }),
+              StartsWith(expected));
+  // Each outcome is possible, but not both together.
+  EXPECT_THAT(mistake_of([&] { (void)posterior.sample(observation(40, 60), 1); }),
+              HasSubstr("do not go together"));
+  constexpr auto kAllow = FarObservations::extrapolate;
+  EXPECT_EQ(posterior.sample(observed, 1, {.far = kAllow}).parameters.rows(), 3);
+  EXPECT_TRUE(posterior.log_prob(parameters, observed, {}, kAllow).allFinite());
+}
+
+TEST(FarObservations, MayLieALittleOutside) {
+  const Posterior posterior = narrow_posterior();
+  const ColumnInfo& x1 = info_of(posterior.density().schema(), "x1");
+  const auto found = [&](double share) {
+    const double value = x1.maximum + share * (x1.maximum - x1.minimum);
+    return posterior.distances(observation(value, value)).front();
+  };
+  EXPECT_TRUE(found(0.05).far());
+  EXPECT_FALSE(found(0.05).beyond());
+  EXPECT_TRUE(found(0.3).beyond());
+}
+
+TEST(FarObservations, AreHardlyEverNewPairs) {
+  const Posterior posterior = normal_posterior(NormalPairs(1000));
+  const auto found = posterior.distances(NormalPairs(20'000, 5).outcomes);
+  const auto share = [&](auto is) {
+    return static_cast<double>(std::count_if(found.begin(), found.end(), is)) / 20'000;
+  };
+  // Four ends and a distance, each with about one chance in 1,000; the standard error of a share
+  // of 0.1 % is 0.02 %.
+  EXPECT_GT(share([](const auto& d) { return d.far(); }), 0.001);
+  EXPECT_LT(share([](const auto& d) { return d.beyond(); }), 0.001);
 }
 
 TEST(ObservationDistance, NeedsNothingButRangesWhereOutcomesAreMany) {

@@ -49,16 +49,14 @@ inline Table pairs_of(const Prior& prior, Eigen::Index rows = 300) {
   return maker.table();
 }
 
-inline PreparedTable prepared_pairs(const Table& table, const std::optional<Prior>& prior,
-                                    Support support = Support::transform) {
+inline PreparedTable prepared_pairs(const Table& table, const std::optional<Prior>& prior) {
   FitOptions options;
-  options.schema = pair_schema(table, pair_columns(), prior, support);
+  options.schema = pair_schema(table, pair_columns(), prior);
   return prepare(table, options);
 }
 
 struct PosteriorCase {
   std::optional<Prior> prior = box_prior();
-  Support support = Support::transform;
   double roughness = 0.2;  // of the weights, which are far from smooth from 0.3 on
   std::optional<ModelChoice> proxy = {};
 };
@@ -75,8 +73,7 @@ inline SplineFlow<float> rough_flow(double roughness, std::uint64_t seed) {
 }
 
 inline Posterior untrained_posterior(const PosteriorCase& of = {}) {
-  const PreparedTable table =
-      prepared_pairs(pairs_of(of.prior.value_or(open_prior())), of.prior, of.support);
+  const PreparedTable table = prepared_pairs(pairs_of(of.prior.value_or(open_prior())), of.prior);
   std::optional<AnyModel<float>> proxy;
   if (of.proxy == ModelChoice{"flow"}) proxy = rough_flow(of.roughness, 8);
   if (of.proxy == ModelChoice{"energy"}) {
@@ -84,7 +81,7 @@ inline Posterior untrained_posterior(const PosteriorCase& of = {}) {
   }
   return make_posterior(
       table, TabularDensity<float>(table.schema, rough_flow(of.roughness, 7), std::move(proxy)),
-      of.prior, of.support);
+      of.prior);
 }
 
 // Pairs whose posterior is known, N(x / 2, 1/2) for each parameter.
@@ -109,12 +106,13 @@ struct NormalPairs {
 
 // The posterior of such pairs, with deviations that are multiplied by `width`: a flow of zeros is
 // the standard normal distribution of the standardised residuals.
-inline Posterior normal_posterior(const NormalPairs& pairs, double width = 1) {
-  const PreparedTable table = prepared_pairs(pairs.table(width), std::nullopt);
+inline Posterior normal_posterior(const NormalPairs& pairs, double width = 1,
+                                  const std::optional<Prior>& prior = std::nullopt) {
+  const PreparedTable table = prepared_pairs(pairs.table(width), prior);
   SplineFlow<float> flow(
       {.features = 2, .context_features = 2, .transforms = 1, .bins = 4, .hidden = {8}});
   flow.edit_parameters([](std::span<float> all) { std::fill(all.begin(), all.end(), 0.0F); });
-  return make_posterior(table, TabularDensity<float>(table.schema, flow, {}), std::nullopt);
+  return make_posterior(table, TabularDensity<float>(table.schema, flow, {}), prior);
 }
 
 // One row of outcomes.

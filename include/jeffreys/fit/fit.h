@@ -99,10 +99,16 @@ struct FitRun {
 [[nodiscard]] Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run = {},
                       const std::string& label = "fit");
 
+// Log densities of the held-out rows, in the user's units, where others judge them than the main
+// model and the Gaussian of the training rows; empty: these do.
+struct HeldOutLogProbs {
+  Vector<double> main = {};
+  Vector<double> gaussian = {};
+};
+
 // What can be said about a fit once it is done: NLLs against the baseline, diagnostics, warnings
-// and a verdict. held_out: log densities of the held-out rows, in the user's units, where others
-// than the main model judge them; empty: the main model does.
+// and a verdict.
 void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
-            const Vector<double>& held_out = {});
+            const HeldOutLogProbs& held_out = {});
 
 }  // namespace jeffreys

@@ -22,14 +22,12 @@ struct PairColumns {
                                            const std::optional<Prior>& prior);
 
 // How the columns of `table` are read: parameters are features, outcomes are conditions. With a
-// prior and Support::transform the features have the prior's distributions. Throws
-// std::invalid_argument for a column that is both or given twice, for no parameter or no outcome,
-// for a prior of other parameters, and for rejection without a prior; InputError for a column that
-// the table lacks or that holds text, a parameter that is the same in all rows, and, with
-// rejection, one outside the prior's support (the transform refuses it when rows are encoded).
+// prior the features have its distributions. Throws std::invalid_argument for a column that is both
+// or given twice, for no parameter or no outcome, and for a prior of other parameters; InputError
+// for a column that the table lacks or that holds text, and for a parameter that is the same in all
+// rows. Parameters outside the prior's support are refused when rows are encoded.
 [[nodiscard]] SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
-                                        const std::optional<Prior>& prior,
-                                        Support support = Support::transform);
+                                        const std::optional<Prior>& prior);
 
 // The defaults for this many training pairs, parameters and outcomes, and for this proxy: chosen by
 // experiment, see docs/evidence.md. The method is maximum likelihood, unless the proxy is an energy
@@ -40,7 +38,6 @@ struct PairColumns {
 
 // The posterior of a density that was fitted to a table prepared with pair_schema.
 [[nodiscard]] Posterior make_posterior(const PreparedTable& table, TabularDensity<float> density,
-                                       std::optional<Prior> prior,
-                                       Support support = Support::transform);
+                                       std::optional<Prior> prior);
 
 }  // namespace jeffreys

@@ -15,18 +15,15 @@
 
 namespace jeffreys {
 
-// How samples stay inside the prior's support.
-//   transform   what the model has beyond an end of the support is folded back inside (a log_normal
-//               parameter is modelled by its normal score, which has no ends): nothing can leave
-//               the support, and the density integrates to one over it
-//   rejection   the model has the density of the parameters themselves: draws outside are thrown
-//               away, and the density is divided by the share of draws inside
-enum class Support { transform, rejection };
-
 // How an energy model is sampled.
 //   metropolis  independence Metropolis with the main model's draws as proposals
 //   langevin    uncorrected steps, as in the paper (eq:mcmcsampling): slow, a reference
 enum class EnergySampler { metropolis, langevin };
+
+// What becomes of an observation beyond the training pairs (ObservationDistance::beyond).
+//   refuse       std::invalid_argument that names its row, the outcome, its value and the range
+//   extrapolate  an answer all the same, which may be very sure and quite wrong
+enum class FarObservations { refuse, extrapolate };
 
 struct PosteriorSampling {
   std::optional<From> from = {};  // the model that speaks; nothing: the posterior's own choice
@@ -34,7 +31,9 @@ struct PosteriorSampling {
   int proposals = 100;  // of Metropolis, for each sample
   int langevin_steps = 2000;
   double langevin_step_size = 1e-4;  // in the model's standardised units
-  double seconds = 60;               // that rejection may take in all
+  // In all, after which Langevin chains that get lost are no longer drawn anew.
+  double seconds = 60;
+  FarObservations far = FarObservations::refuse;
   std::uint64_t seed = 0;
 
   // Throws std::invalid_argument naming the field, expected and actual value.
@@ -44,35 +43,45 @@ struct PosteriorSampling {
 struct PosteriorSamples {
   Matrix<double> parameters = {};  // [observations * samples, parameters]
   double acceptance_rate = 1;      // of an energy model's Markov chain
-  double inside_rate = 1;          // of all draws, inside the prior's support; 1 with transform
   Eigen::Index lost = 0;           // Langevin chains that left the finite numbers, drawn anew
 };
 
 // How far an observation lies from the outcomes of the training pairs.
 struct ObservationDistance {
-  // The largest distance of an outcome from the range of the training pairs, in standard
-  // deviations; 0 inside.
-  double beyond_range = 0;
-  std::string outcome = {};  // which one that is
+  // The outcome that lies farthest outside the range of the training pairs, by shares of the
+  // range's width; empty if none does.
+  std::string outcome = {};
+  double value = 0;    // of that outcome
+  double minimum = 0;  // its range
+  double maximum = 0;
+  double beyond_range = 0;  // how far it is from there, in standard deviations
+  double margin = 0;        // how far it may be from there by chance, in its units
   // Mahalanobis distance from the mean of the training pairs, and the largest one among them.
   double distance = 0;
   double largest_training = 0;
 
+  // Whether there was nothing like it among the training pairs; a new pair may be so by chance.
   [[nodiscard]] bool far() const { return beyond_range > 0 || distance > largest_training; }
+  // Whether that is more than chance: the outcome lies farther outside than the margin, which is a
+  // tenth of the range's width and more with many outcomes, or the distance is more than one and a
+  // half times the largest one. Chosen by the share of new pairs of which that is wrong:
+  // docs/sbi.md.
+  [[nodiscard]] bool beyond() const;
+  // The outcome with its value and range, or the two distances; of one that is far.
+  [[nodiscard]] std::string describe() const;
 };
 
 class Posterior {
  public:
   // The density's features are the parameters, its conditions the outcomes. Without a prior it is
-  // the posterior under whatever the pairs' parameters were drawn from. Throws
-  // std::invalid_argument where prior and density do not fit together, and for rejection without a
-  // prior.
-  explicit Posterior(TabularDensity<float> density, std::optional<Prior> prior = {},
-                     Support support = Support::transform);
+  // the posterior under whatever the pairs' parameters were drawn from. With one nothing leaves its
+  // support: what the model has beyond an end is folded back inside (a log_normal parameter is
+  // modelled by its normal score, which has no ends). Throws std::invalid_argument where prior and
+  // density do not fit together.
+  explicit Posterior(TabularDensity<float> density, std::optional<Prior> prior = {});
 
   [[nodiscard]] const TabularDensity<float>& density() const { return density_; }
   [[nodiscard]] const std::optional<Prior>& prior() const { return prior_; }
-  [[nodiscard]] Support support() const { return support_; }
   [[nodiscard]] std::vector<std::string> parameter_names() const;
   [[nodiscard]] std::vector<std::string> outcome_names() const;
   // How it was fitted, as a JSON text that its file keeps.
@@ -80,17 +89,18 @@ class Posterior {
   void use_threads(std::shared_ptr<ThreadPool> pool) { density_.use_threads(std::move(pool)); }
 
   // observed [observations, outcomes], in the order of outcome_names(). Samples of the first
-  // observation come first. The same arguments give the same samples. Throws std::runtime_error
-  // with the share of draws inside if rejection runs out of time.
+  // observation come first. The same arguments give the same samples. Throws
+  // std::invalid_argument for an observation beyond the training pairs unless options.far allows
+  // it, and std::runtime_error if too many Langevin chains get lost.
   [[nodiscard]] PosteriorSamples sample(const MatrixView<double>& observed, Eigen::Index samples,
                                         const PosteriorSampling& options = {}) const;
 
   // Log density of parameters [rows, parameters] given observed [rows or 1, outcomes]; minus
-  // infinity outside the prior's support. With rejection the share inside is estimated from 10,000
-  // draws of each observation that differs from the one before it.
+  // infinity outside the prior's support. Throws for far observations as sample does.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& parameters,
                                         const MatrixView<double>& observed,
-                                        std::optional<From> from = {}) const;
+                                        std::optional<From> from = {},
+                                        FarObservations far = FarObservations::refuse) const;
 
   // One for each row of observed [observations, outcomes].
   [[nodiscard]] std::vector<ObservationDistance> distances(
@@ -107,21 +117,25 @@ class Posterior {
 
  private:
   [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed) const;
+  // The same, but for observations that are refused.
+  [[nodiscard]] Matrix<double> encode(const MatrixView<double>& observed,
+                                      FarObservations far) const;
+  [[nodiscard]] ObservationDistance distance(const MatrixView<double>& observed,
+                                             const MatrixView<double>& context) const;
   [[nodiscard]] Table pairs(const MatrixView<double>& parameters,
                             const MatrixView<double>& observed,
                             const std::vector<Eigen::Index>& rows) const;
   [[nodiscard]] Matrix<double> decode(const MatrixView<double>& x,
                                       const MatrixView<double>& context) const;
   [[nodiscard]] bool inside(const MatrixView<double>& parameters, Eigen::Index row) const;
-  // Without regard to the support: draws for one context, or for as many as there are samples.
+  // For one context, or for as many as there are samples; without Langevin chains that got lost.
   [[nodiscard]] PosteriorSamples draw(const MatrixView<double>& context, Eigen::Index samples,
                                       From from, const PosteriorSampling& options,
                                       const RandomStream& random) const;
-  [[nodiscard]] PosteriorSamples draw_inside(const MatrixView<double>& context,
-                                             Eigen::Index samples, From from,
-                                             const PosteriorSampling& options, Eigen::Index place,
-                                             std::chrono::steady_clock::time_point deadline) const;
-  [[nodiscard]] double share_inside(const MatrixView<double>& context, From from) const;
+  [[nodiscard]] PosteriorSamples draw_all(const MatrixView<double>& context, Eigen::Index samples,
+                                          From from, const PosteriorSampling& options,
+                                          Eigen::Index place,
+                                          std::chrono::steady_clock::time_point deadline) const;
 
   // Of encoded outcomes: Mahalanobis distances are norms of whitening * (context - center).
   struct TrainingOutcomes {
@@ -132,7 +146,6 @@ class Posterior {
 
   TabularDensity<float> density_;
   std::optional<Prior> prior_;
-  Support support_;
   TrainingOutcomes training_;
 };
 

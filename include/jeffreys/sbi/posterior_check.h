@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ inline constexpr Eigen::Index kLeastCheckRows = 20;
 
 struct PosteriorCheckOptions {
   Eigen::Index samples = 200;  // of the posterior for each pair
-  // Its seconds are for all pairs together, and each pair has random numbers of its own.
+  // Its seconds are for all pairs together, each pair has random numbers of its own, and none is
+  // refused.
   PosteriorSampling sampling = {};
   // Told before each pair how many are done; may be empty. It may throw to stop.
   std::function<void(Eigen::Index done, Eigen::Index pairs)> on_pair = {};
@@ -29,11 +31,25 @@ struct PosteriorCheckOptions {
   void validate() const;
 };
 
+// How much more the posterior knows about the true parameters than the prior: the mean over pairs
+// of log q(parameters | outcomes) - log prior(parameters), in nats. 0 for a posterior that is the
+// prior; for the exact one it is the mutual information of parameters and outcomes.
+struct InformationGain {
+  double mean = 0;
+  double standard_error = 0;  // from the spread over pairs
+  double lower = 0;           // mean -+ 1.96 standard errors: an interval of 95 %
+  double upper = 0;
+  std::size_t pairs = 0;  // those with parameters inside the prior's support
+};
+
 struct PosteriorCheck {
   PosteriorRanks ranks = {};
   RankCalibration calibration = {};       // of each parameter alone
   ExpectedCoverage highest_density = {};  // of all together
   ExpectedCoverage tarp = {};
+  std::optional<InformationGain> information = {};  // nothing without a prior to compare with
+  // Pairs whose outcomes are beyond the training pairs: they count like all others.
+  std::size_t beyond_training = 0;
   double p_value = 1;                    // the smallest of the three, after Holm's correction
   std::vector<Calibration> errors = {};  // kinds that the tests found, each once
   bool few_pairs = false;                // so few that only gross errors show

@@ -10,9 +10,7 @@
 namespace jeffreys {
 
 struct PosteriorFitOptions {
-  Support support = Support::transform;
-  // How many fits: 0 by the number of pairs, or one where `settings` or `support` allow only that;
-  // at most 100.
+  // How many fits: 0 by the number of pairs, or one where `settings` allow only that; at most 100.
   int members = 0;
   ChosenSettings settings = {};
 
@@ -31,8 +29,8 @@ struct PosteriorFit {
 };
 
 // Columns that are left empty are those of complete_columns(). Throws as pair_schema, plan_fit and
-// FitRun::check_unfinished do; std::invalid_argument for several members with a proxy, a validation
-// fraction or rejection; and InputError for pairs that are too few for the members. An interrupted
+// FitRun::check_unfinished do; std::invalid_argument for several members with a proxy or a
+// validation fraction; and InputError for pairs that are too few for the members. An interrupted
 // run goes on if the same call says run.resume.
 [[nodiscard]] PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
                                          const std::optional<Prior>& prior,
