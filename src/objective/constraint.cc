@@ -1,5 +1,7 @@
 #include "jeffreys/objective/constraint.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -85,7 +87,11 @@ std::vector<Constraint> fixed_epsilon_problem(const DualSettings& settings,
 }
 
 Constraint requirement(std::string name, Statistic statistic, double bound, double multiplier) {
-  if (name.empty()) throw std::invalid_argument("name: a requirement needs one");
+  const auto fits = [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; };
+  if (name.empty() || !std::all_of(name.begin(), name.end(), fits)) {
+    // It becomes part of the names of a history's columns.
+    throw std::invalid_argument("name: expected letters, digits and _, got '" + name + "'");
+  }
   if (!statistic) throw std::invalid_argument("statistic: expected a function, got none");
   if (!std::isfinite(bound)) throw std::invalid_argument("bound: expected a finite number");
   if (!(multiplier >= 0 && std::isfinite(multiplier))) {

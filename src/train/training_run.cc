@@ -101,6 +101,10 @@ void TrainingRun<T>::check() const {
         proxy_ == nullptr ? "proxy: the dual, fixed-epsilon and weighted methods need one, got none"
                           : "proxy: expected none for a likelihood method, got one");
   }
+  if (proxy_ == nullptr && !options_.requirements.empty()) {
+    throw std::invalid_argument(
+        "requirements: expected none for a likelihood method, which has no constraints");
+  }
   if (proxy_ == nullptr) return;
   if (proxy_->features() != main_.features() ||
       proxy_->context_features() != main_.context_features()) {

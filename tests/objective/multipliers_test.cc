@@ -173,6 +173,7 @@ TEST(Requirement, RefusesWhatItCannotHold) {
     return Vector<double>::Ones(y.rows()).eval();
   };
   EXPECT_THROW((void)requirement("", one, 1), std::invalid_argument);
+  EXPECT_THROW((void)requirement("mean,x", one, 1), std::invalid_argument);
   EXPECT_THROW((void)requirement("h", {}, 1), std::invalid_argument);
   EXPECT_THROW((void)requirement("h", one, NAN), std::invalid_argument);
   EXPECT_THROW((void)requirement("h", one, 1, -1), std::invalid_argument);

@@ -145,6 +145,16 @@ TEST(Requirement, IsRefusedUnderTheNameOfAnotherConstraintOrWithTooFewNumbers) {
 }
 
 // Checkpoints and histories follow the list: a resumed run ends with the same bits.
+// It would be ignored in silence.
+TEST(Requirement, IsRefusedByLikelihoodMethods) {
+  GaussianDensity main(0, 1);
+  TrainOptions options = bounded(10, 1);
+  options.method = Method::mle;
+  options.requirements = {mean_at_most(0.2)};
+  EXPECT_THROW(Trainer<double>(main, nullptr, {data_rows(50), {}, {}, {}}, options),
+               std::invalid_argument);
+}
+
 class RequirementFiles : public testing::ScratchTest {};
 TEST_F(RequirementFiles, OfCheckpointsAndHistoriesKeepIt) {
   TrainOptions options = bounded(10, 40);
