@@ -12,6 +12,7 @@
 #include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 #include "model/architecture.h"
+#include "model/choose_by_noise.h"
 #include "model/tile_rows.h"
 
 namespace jeffreys {
@@ -38,21 +39,6 @@ class MixtureTape final : public SampleTape {
 template <typename T>
 Vector<T> finite_or_zero(const Vector<T>& values) {
   return values.unaryExpr([](T value) { return std::isfinite(value) ? value : T(0); });
-}
-
-// Which of these probabilities a normal number chooses by its distribution function, counted from
-// the nearer end, where the probabilities of the tails keep their digits.
-Eigen::Index choose_component(const Vector<double>& weights, double noise) {
-  double rest = 0.5 * std::erfc(std::abs(noise) / std::numbers::sqrt2);
-  Eigen::Index chosen = 0;
-  for (Eigen::Index i = 0; i < weights.size(); ++i) {
-    const Eigen::Index k = noise > 0 ? weights.size() - 1 - i : i;
-    if (!(weights(k) > 0)) continue;
-    chosen = k;
-    if (rest < weights(k)) break;
-    rest -= weights(k);
-  }
-  return chosen;
 }
 
 }  // namespace
@@ -356,7 +342,8 @@ void GaussianMixture<T>::sample_from_noise(const MatrixView<T>& noise, const Mat
     for (Eigen::Index r = 0; r < tile.x.rows(); ++r) {
       const T choice = noise(first + r, d);
       const Eigen::Index k =
-          choose_component(weights.row(r).transpose(), static_cast<double>(choice));
+          choose_by_noise<double>({weights.row(r).data(), static_cast<std::size_t>(weights.cols())},
+                                  static_cast<double>(choice));
       const Component& part = components_[static_cast<std::size_t>(k)];
       Vector<T> x = part.factor.template triangularView<Eigen::Lower>().solve(
           Vector<T>(tile.x.row(r).transpose()));

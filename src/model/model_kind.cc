@@ -11,6 +11,7 @@
 #include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/model/spline_flow.h"
 #include "model/architecture.h"
+#include "model/mixed_architecture.h"
 
 namespace jeffreys {
 namespace {
@@ -32,7 +33,8 @@ template <typename T>
 struct Kinds {
   std::mutex mutex;
   std::vector<ModelKind<T>> all = {kind_of<T, SplineFlow<T>>(), kind_of<T, ResidualEnergy<T>>(),
-                                   kind_of<T, FilmEnergy<T>>(), kind_of<T, GaussianMixture<T>>()};
+                                   kind_of<T, FilmEnergy<T>>(), kind_of<T, GaussianMixture<T>>(),
+                                   mixed_density_kind<T>(),     mixed_energy_kind<T>()};
 
   auto find(const std::string& name) {
     return std::find_if(all.begin(), all.end(),
@@ -51,7 +53,11 @@ std::string spaced(std::string name) {
   return name;
 }
 
+std::string in_words(const nlohmann::json& architecture);
+
 std::string in_words(const std::string& name, const nlohmann::json& value) {
+  if (value.is_null()) return fmt::format("no {}", spaced(name));
+  if (value.is_object()) return fmt::format("{} ({})", spaced(name), in_words(value));
   if (value.is_boolean()) return fmt::format("{}{}", value.get<bool>() ? "" : "not ", spaced(name));
   const auto is_number = [](const nlohmann::json& item) { return item.is_number(); };
   if (value.is_array() && std::all_of(value.begin(), value.end(), is_number)) {

@@ -14,6 +14,7 @@
 #include "jeffreys/model/model_file.h"
 #include "jeffreys/model/model_kind.h"
 #include "support/finite_differences.h"
+#include "support/mixed_models.h"
 #include "support/model_helpers.h"
 #include "support/scratch_folder.h"
 
@@ -28,12 +29,25 @@ using Model = UnnormalizedDensity<double>;
 struct Maker {
   std::string name;
   std::function<std::unique_ptr<Model>()> make;
+  std::vector<Eigen::Index> categories = {};  // the classes of the last columns, which are codes
 };
 void PrintTo(const Maker& maker, std::ostream* stream) { *stream << maker.name; }
 
 template <typename Kind>
 Maker maker(const std::string& name, const typename Kind::Options& options) {
   return {name, [options] { return std::make_unique<Kind>(options); }};
+}
+
+Maker mixed_maker(const std::string& name, const MixedDensityOptions& options) {
+  return {"Mixed" + name, [options] { return testing::mixed_flow<double>(options); },
+          options.categories};
+}
+
+Maker mixed_energy_maker(const std::string& name, const MixedEnergyOptions& options,
+                         Eigen::Index context_features) {
+  return {"MixedEnergy" + name,
+          [=] { return testing::mixed_energy<double>(options, context_features); },
+          options.categories};
 }
 
 std::vector<Maker> models() {
@@ -64,6 +78,13 @@ std::vector<Maker> models() {
       maker<GaussianMixture<double>>("MixtureContext",
                                      {.features = 2, .context_features = 2, .components = 3}),
       maker<GaussianMixture<double>>("MixtureOfOne", {.features = 1, .components = 1}),
+      mixed_maker("", {.features = 2, .categories = {3, 1, 4}, .hidden = {7, 6}}),
+      mixed_maker("Context",
+                  {.features = 1, .categories = {2, 5}, .context_features = 2, .hidden = {5}}),
+      mixed_maker("OfOne", {.categories = {4}}),
+      mixed_maker("NoHidden", {.categories = {2, 3, 2}, .context_features = 1, .hidden = {}}),
+      mixed_energy_maker("", {.features = 2, .categories = {3, 2}}, 0),
+      mixed_energy_maker("Context", {.categories = {3, 2}}, 2),
   };
 }
 
@@ -72,6 +93,7 @@ class DensityContract : public testing::ScratchTest, public ::testing::WithParam
   DensityContract() : model(GetParam().make()) {
     testing::add_parameter_noise(*model, 0.2, 3);
     x = 1.3 * normals(kRows, model->features(), 4);
+    testing::fill_codes(GetParam().categories, x);
     context = normals(kRows, model->context_features(), 5);
   }
 
@@ -147,6 +169,7 @@ TEST_P(DensityContract, SamplesFollowTheDensity) {
   Samples<double> samples;
   density->sample(kSamples, condition, {1, 2, 3}, samples);
   EXPECT_TRUE(samples.log_prob.isApprox(density->log_prob(samples.x, condition), 1e-9));
+  if (!GetParam().categories.empty()) return;  // codes: mixed_density_test.cc
   const Eigen::RowVectorXd mean = samples.x.colwise().mean();
   const Matrix<double> centred = samples.x.rowwise() - mean;
   const Matrix<double> covariance = centred.transpose() * centred / (4.0 * kSamples);

@@ -112,8 +112,9 @@ class UnnormalizedDensity {
       const MatrixView<T>& x, const MatrixView<T>& context = Matrix<T>(),
       ContextGradient wanted = ContextGradient::yes) const;
 
-  // Threads for all operations; without a pool they run on the calling thread.
-  void use_threads(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
+  // Threads for all operations; without a pool they run on the calling thread. A model that is made
+  // of others hands the pool on to them.
+  virtual void use_threads(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
 
  protected:
   void run(std::size_t count, const std::function<void(std::size_t)>& job) const;

@@ -1,0 +1,65 @@
+// Architectures of models that hold another model: its architecture is one of their fields.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "jeffreys/model/mixed_density.h"
+#include "jeffreys/model/model_kind.h"
+#include "model/architecture.h"
+
+namespace jeffreys {
+
+template <typename Options>
+std::string write_nested_architecture(const Options& options, const char* field,
+                                      const std::string& inner) {
+  nlohmann::json json = nlohmann::json::parse(write_architecture(options));
+  json[field] = nlohmann::json::parse(inner);
+  return json.dump();
+}
+
+template <typename Options>
+struct NestedArchitecture {
+  Options options;
+  nlohmann::json inner;
+};
+
+template <typename Options>
+NestedArchitecture<Options> read_nested_architecture(const std::string& text, const char* field) {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) throw std::invalid_argument("the architecture is not a JSON object");
+  if (!json.contains(field)) {
+    throw std::invalid_argument(fmt::format("architecture field '{}' is missing", field));
+  }
+  nlohmann::json inner = json.at(field);
+  json.erase(field);
+  return {read_architecture<Options>(json.dump()), std::move(inner)};
+}
+
+// One-hot codes inside one-hot codes have no use, and a damaged file could nest them without end.
+inline void refuse_mixed(const char* field, const nlohmann::json& architecture) {
+  const std::string name = architecture.value("model", "");
+  if (name == MixedDensityOptions::kModelName || name == MixedEnergyOptions::kModelName) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected a model that is not mixed itself, got '{}'", field, name));
+  }
+}
+
+template <typename T>
+ModelKind<T> inner_kind(const char* field, const nlohmann::json& inner) {
+  if (!inner.is_object() || !inner.contains("model") || !inner.at("model").is_string()) {
+    architecture::refuse(field, "the architecture of a model");
+  }
+  refuse_mixed(field, inner);
+  return find_model_kind<T>(inner.at("model").get<std::string>());
+}
+
+template <typename T>
+ModelKind<T> mixed_density_kind();
+template <typename T>
+ModelKind<T> mixed_energy_kind();
+
+}  // namespace jeffreys
