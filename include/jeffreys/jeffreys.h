@@ -13,6 +13,7 @@
 #include "jeffreys/fit/tabular_density.h"
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/gaussian_mixture.h"
+#include "jeffreys/model/mixed_density.h"
 #include "jeffreys/model/model_file.h"
 #include "jeffreys/model/spline_flow.h"
 #include "jeffreys/sbi/posterior.h"
