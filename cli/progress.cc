@@ -75,8 +75,8 @@ Progress::Progress(const Globals& globals, std::string label, const FitOptions& 
     : line_(globals),
       label_(std::move(label)),
       iterations_(options.train.iterations),
-      shift_(table.validation_log_jacobian.size() > 0 ? -table.validation_log_jacobian.mean()
-                                                      : -table.log_jacobian.mean()) {}
+      shift_(
+          -(table.validation.size() > 0 ? table.validation : table.training).log_jacobian.mean()) {}
 
 void Progress::on_evaluation(const Evaluation& evaluation) { evaluation_ = evaluation; }
 

@@ -65,11 +65,11 @@ std::string summary_text(const PreparedTable& table, const FitReport& report) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format(
       "{} training rows, {} held out{}{}; {} columns modelled{}", table.rows(),
-      report.members > 1 ? "each" : fmt::format("{}", table.validation_x.rows()),
+      report.members > 1 ? "each" : fmt::format("{}", table.validation.size()),
       report.members > 1 ? fmt::format(" by {} of {} fits", report.held_out_by, report.members)
                          : "",
       table.dropped > 0 ? fmt::format(", {} dropped (missing values)", table.dropped) : "",
-      table.schema.features(),
+      table.schema.feature_names().size(),
       table.schema.context_features() > 0
           ? fmt::format(", given {}", fmt::join(table.schema.condition_names(), ", "))
           : ""));
@@ -134,7 +134,7 @@ Json summary_json(const PreparedTable& table, const FitReport& report) {
             {"skipped", report.training.skipped},
             {"seconds", number(report.training.seconds)},
             {"training_rows", table.rows()},
-            {"held_out_rows", table.validation_x.rows()},
+            {"held_out_rows", table.validation.size()},
             {"dropped_rows", table.dropped},
             {"members", report.members},
             {"features", table.schema.feature_names()},

@@ -9,10 +9,10 @@ class TrainerLearner final : public Learner {
  public:
   TrainerLearner(const Job& job, const Workload& workload)
       : options_(job.options.train),
-        main_(make_main_model(job.options, workload.rows().x.cols(),
-                              workload.rows().context.cols())) {
+        main_(make_main_model(job.options,
+                              {workload.rows().x.cols(), workload.rows().context.cols()})) {
     if (needs_proxy(options_.method)) {
-      proxy_ = make_proxy_model(job.options, main_->features(), main_->context_features());
+      proxy_ = make_proxy_model(job.options, {main_->features(), main_->context_features()});
     }
     // What validation says is read off the curve, which has every model's numbers at every point.
     TrainingData<float> rows = workload.rows();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "experiment/workload.h"
 #include "jeffreys/base/random_purpose.h"
@@ -104,10 +105,22 @@ Matrix<double> encode_as_paper(const Table& table, const UciTable& spec) {
 Matrix<double> encode_dequantised(const Table& table, const UciTable& spec) {
   SchemaOptions options;
   options.ignore = spec.ignore;
-  options.categorical = spec.categorical;
+  options.integer = spec.categorical;
   options.ties = Ties::dequantize;
   options.standardize = Standardize::all;
-  return Schema::fit(table, options).encode(table).x;
+  // Every row at one place of its cells.
+  const Schema schema = Schema::fit(table, options);
+  Schema::Encoded rows = schema.encode(table);
+  std::vector<std::size_t> all(static_cast<std::size_t>(rows.size()));
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  Matrix<double> places(rows.size(), rows.cells.open());
+  kernels::fill_uniforms(kernels::RandomArguments<double>{{0, kCategoryNoise, 0},
+                                                          0,
+                                                          all.size(),
+                                                          static_cast<std::size_t>(places.cols()),
+                                                          places.data()});
+  rows.cells.place(all, places, rows.x);
+  return rows.x.leftCols(static_cast<Eigen::Index>(schema.continuous()));
 }
 
 class TableWorkload final : public Workload {

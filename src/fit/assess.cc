@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "jeffreys/evaluate/gaussian_baseline.h"
+#include "fit/table_baseline.h"
 
 namespace jeffreys {
 namespace {
@@ -18,16 +19,10 @@ constexpr double kImmaterial = 0.01;
 // A conditional energy model draws samples for every row that it judges: so many do.
 constexpr Eigen::Index kConditionalRows = 500;
 
-PreparedTable first_rows(const PreparedTable& table, Eigen::Index most) {
-  const Eigen::Index rows = std::min(most, table.x.rows());
-  const Eigen::Index held_out = std::min(most, table.validation_x.rows());
-  return {.schema = table.schema,
-          .x = table.x.topRows(rows),
-          .context = table.context.topRows(rows),
-          .log_jacobian = table.log_jacobian.head(rows),
-          .validation_x = table.validation_x.topRows(held_out),
-          .validation_context = table.validation_context.topRows(held_out),
-          .validation_log_jacobian = table.validation_log_jacobian.head(held_out)};
+EncodedRows first_rows(const EncodedRows& rows, Eigen::Index most) {
+  std::vector<std::size_t> first(static_cast<std::size_t>(std::min(most, rows.size())));
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  return rows.take(first);
 }
 
 // Log densities of all rows in the user's units.
@@ -42,11 +37,8 @@ struct RowLogProbs {
 
 template <typename LogProb>
 RowLogProbs row_log_probs(const PreparedTable& table, LogProb log_prob) {
-  return {log_prob(table.x, table.context) + table.log_jacobian,
-          table.validation_x.rows() > 0
-              ? Vector<double>(log_prob(table.validation_x, table.validation_context) +
-                               table.validation_log_jacobian)
-              : Vector<double>()};
+  return {log_prob(table.training),
+          table.validation.size() > 0 ? log_prob(table.validation) : Vector<double>()};
 }
 
 ModelReport describe(const RowLogProbs& rows, const RowLogProbs& gaussian) {
@@ -148,18 +140,16 @@ std::string make_verdict(const FitReport& report) {
 
 void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
             const HeldOutLogProbs& held_out) {
-  const GaussianBaseline baseline(table.x, table.context);
+  const TableBaseline baseline(row_shape(table.schema), table.training);
   const auto gaussian = [&](const PreparedTable& rows) {
     RowLogProbs judged =
-        row_log_probs(rows, [&](const auto& x, const auto& c) { return baseline.log_prob(x, c); });
+        row_log_probs(rows, [&](const EncodedRows& part) { return baseline.log_prob(part); });
     if (held_out.gaussian.size() > 0) judged.held_out = held_out.gaussian;
     return judged;
   };
   const auto of = [&](const PreparedTable& rows, From from) {
-    const auto log_prob = [&](const auto& x, const auto& c) {
-      return density.log_prob(x, c, from);
-    };
-    RowLogProbs judged = row_log_probs(rows, log_prob);
+    RowLogProbs judged = row_log_probs(
+        rows, [&](const EncodedRows& part) { return density.score(part, from).log_prob; });
     if (held_out.main.size() > 0 && from == From::main) judged.held_out = held_out.main;
     return describe(judged, gaussian(rows));
   };
@@ -167,7 +157,11 @@ void assess(const PreparedTable& table, const TabularDensity<float>& density, Fi
   report.main = of(table, From::main);
   if (density.proxy()) {
     const bool few = !density.proxy()->normalized() && table.schema.context_features() > 0;
-    const PreparedTable rows = few ? first_rows(table, kConditionalRows) : table;
+    PreparedTable rows = table;
+    if (few) {
+      rows.training = first_rows(table.training, kConditionalRows);
+      rows.validation = first_rows(table.validation, kConditionalRows);
+    }
     report.proxy = of(rows, From::proxy);
     // Held-out rows decide which of the two speaks. An energy model also has to be one whose
     // normaliser and samples can be trusted.

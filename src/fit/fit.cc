@@ -2,27 +2,71 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/fit/models.h"
+#include "kernels/random.h"
 
 namespace jeffreys {
 namespace {
 
-Matrix<double> take_rows(const Matrix<double>& all, const std::vector<std::size_t>& rows) {
-  Matrix<double> part(static_cast<Eigen::Index>(rows.size()), all.cols());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    part.row(static_cast<Eigen::Index>(i)) = all.row(static_cast<Eigen::Index>(rows[i]));
-  }
-  return part;
+// Held-out rows at several places of their cells each, so that the place does not choose a state;
+// as many as keep an evaluation cheap.
+constexpr Eigen::Index kValidationPoints = 1024;
+constexpr Eigen::Index kMostPlaces = 8;
+
+void fill_places(std::uint64_t seed, std::int64_t iteration, Matrix<double>& places) {
+  kernels::fill_uniforms(
+      kernels::RandomArguments<double>{.key = {.seed = seed,
+                                               .purpose = kCellPlaces,
+                                               .iteration = static_cast<std::uint64_t>(iteration)},
+                                       .first_row = 0,
+                                       .rows = static_cast<std::size_t>(places.rows()),
+                                       .columns = static_cast<std::size_t>(places.cols()),
+                                       .output = places.data()});
 }
 
-SchemaOptions schema_options(const FitOptions& options) {
-  SchemaOptions schema = options.schema;
-  schema.seed = options.seed;
-  return schema;
+// Every row of the table at so many places.
+EncodedRows spread(const EncodedRows& rows, Eigen::Index places, std::uint64_t seed) {
+  std::vector<std::size_t> repeated;
+  for (Eigen::Index p = 0; p < places; ++p) {
+    for (Eigen::Index r = 0; r < rows.size(); ++r) repeated.push_back(static_cast<std::size_t>(r));
+  }
+  EncodedRows result = rows.take(repeated);
+  Matrix<double> u(result.size(), rows.cells.open());
+  fill_places(seed, -1, u);
+  rows.cells.place(repeated, u, result.x);
+  return result;
+}
+
+TrainingData<float> training_data(const PreparedTable& table, const FitOptions& options,
+                                  bool conditional_energy) {
+  const Cells& cells = table.training.cells;
+  EncodedRows validation = table.validation;
+  if (cells.open() > 0 && validation.size() > 0) {
+    // An energy model draws samples for every row that has conditions.
+    const Eigen::Index places =
+        conditional_energy
+            ? 1
+            : std::clamp<Eigen::Index>(kValidationPoints / validation.size(), 1, kMostPlaces);
+    validation = spread(validation, places, options.seed);
+  }
+  TrainingData<float> data{table.training.x.cast<float>(), table.training.context.cast<float>(),
+                           validation.x.cast<float>(), validation.context.cast<float>()};
+  if (cells.open() == 0) return data;
+  data.redraw = [&cells, &all = table.training.x, seed = options.seed](
+                    std::int64_t iteration, std::span<const std::size_t> rows, Matrix<float>& x) {
+    Matrix<double> u(x.rows(), cells.open());
+    fill_places(seed, iteration, u);
+    Matrix<double> placed = all(rows, Eigen::all);
+    cells.place(rows, u, placed);
+    x = placed.cast<float>();
+  };
+  return data;
 }
 
 // What the caller watches a fit with, and whether the whole run is to stop.
@@ -54,19 +98,15 @@ PreparedTable prepare(const Table& table, const FitOptions& options) {
 }
 
 PreparedTable prepare(const Table& table, const FitOptions& options, const Split& split) {
-  return prepare(table, Schema::fit(table, schema_options(options), split.training), split);
+  return prepare(table, Schema::fit(table, options.schema, split.training), split);
 }
 
 PreparedTable prepare(const Table& table, Schema schema, const Split& split) {
   PreparedTable result{.schema = std::move(schema)};
   const Schema::Encoded encoded = result.schema.encode(table);
   result.dropped = encoded.dropped;
-  result.x = take_rows(encoded.x, split.training);
-  result.context = take_rows(encoded.context, split.training);
-  result.log_jacobian = take_rows(encoded.log_jacobian, split.training);
-  result.validation_x = take_rows(encoded.x, split.validation);
-  result.validation_context = take_rows(encoded.context, split.validation);
-  result.validation_log_jacobian = take_rows(encoded.log_jacobian, split.validation);
+  result.training = encoded.take(split.training);
+  result.validation = encoded.take(split.validation);
   return result;
 }
 
@@ -95,21 +135,23 @@ Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run
   options.validate();
   TrainOptions train = options.train;
   train.seed = options.seed;
-  const auto features = static_cast<Eigen::Index>(table.schema.features());
-  const auto context = static_cast<Eigen::Index>(table.schema.context_features());
-  AnyDensity<float> main = make_main_model(options, features, context);
+  const RowShape shape = row_shape(table.schema);
+  const Matrix<float> x = table.training.x.cast<float>();
+  AnyDensity<float> main = make_main_model(options, shape);
+  start_at_frequencies(*main, x);
   std::optional<AnyModel<float>> proxy;
-  if (needs_proxy(train.method)) proxy = make_proxy_model(options, features, context);
+  if (needs_proxy(train.method)) {
+    proxy = make_proxy_model(options, shape);
+    start_at_frequencies(**proxy, x);
+  }
+  const bool conditional_energy = proxy && !(*proxy)->normalized() && shape.context_features > 0;
 
   Fit result{TabularDensity<float>(table.schema, std::move(main), std::move(proxy)), {}};
   TabularDensity<float>& density = result.density;
   if (run.threads > 1) density.use_threads(std::make_shared<ThreadPool>(run.threads));
   {
-    Trainer<float> trainer(
-        density.edit_main(), density.edit_proxy(),
-        {table.x.cast<float>(), table.context.cast<float>(), table.validation_x.cast<float>(),
-         table.validation_context.cast<float>()},
-        train);
+    Trainer<float> trainer(density.edit_main(), density.edit_proxy(),
+                           training_data(table, options, conditional_energy), train);
     if (run.resume && std::filesystem::exists(train.checkpoint.path)) {
       trainer.resume(train.checkpoint.path);
     }
@@ -124,7 +166,7 @@ Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run
   if (result.report.training.stop_reason == StopReason::interrupted) return result;
   density.normalize(options.seed);
   result.report.energy = density.check_energy(
-      table.validation_x.rows() > 0 ? table.validation_context : table.context, options.seed);
+      (table.validation.size() > 0 ? table.validation : table.training).context, options.seed);
   assess(table, density, result.report);
   density.choose(result.report.chosen);
   return result;

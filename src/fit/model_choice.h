@@ -4,23 +4,21 @@
 #include <memory>
 
 #include "jeffreys/fit/fit_options.h"
+#include "jeffreys/fit/models.h"
 #include "jeffreys/model/density.h"
 
 namespace jeffreys {
 
-struct ModelSize {
-  Eigen::Index features = 0;
-  Eigen::Index context_features = 0;
-};
-
 struct ModelChoiceEntry {
   const char* name;
   const char* description;
+  bool draws;  // whether it is a density that draws samples
+  // Of rows without categories.
   std::unique_ptr<UnnormalizedDensity<float>> (*make)(const FitOptions& options,
-                                                      const ModelSize& size, std::uint64_t seed);
+                                                      const RowShape& shape, std::uint64_t seed);
   // What the defaults are where this is the proxy and there are so many training rows, as a change
   // of those for a flow; may be null.
-  void (*defaults)(std::size_t rows, const ModelSize& size, FitOptions& options);
+  void (*defaults)(std::size_t rows, const RowShape& shape, FitOptions& options);
 };
 
 // Throws std::invalid_argument for an unknown name, listing the known ones.

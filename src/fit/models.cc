@@ -8,6 +8,7 @@
 #include "fit/model_choice.h"
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/gaussian_mixture.h"
+#include "jeffreys/model/mixed_density.h"
 #include "jeffreys/model/spline_flow.h"
 
 namespace jeffreys {
@@ -17,20 +18,20 @@ namespace {
 // main model of the next seed.
 constexpr std::uint64_t kProxySeed = 0x9b05688c2b3e6c1fULL;
 
-std::unique_ptr<UnnormalizedDensity<float>> make_flow(const FitOptions& o, const ModelSize& size,
+std::unique_ptr<UnnormalizedDensity<float>> make_flow(const FitOptions& o, const RowShape& shape,
                                                       std::uint64_t seed) {
   SplineFlowOptions options = o.flow;
-  options.features = size.features;
-  options.context_features = size.context_features;
+  options.features = shape.features;
+  options.context_features = shape.context_features;
   options.seed = seed;
   return std::make_unique<SplineFlow<float>>(options);
 }
 
-std::unique_ptr<UnnormalizedDensity<float>> make_energy(const FitOptions& o, const ModelSize& size,
+std::unique_ptr<UnnormalizedDensity<float>> make_energy(const FitOptions& o, const RowShape& shape,
                                                         std::uint64_t seed) {
-  if (size.context_features == 0) {
+  if (shape.context_features == 0) {
     return std::make_unique<ResidualEnergy<float>>(
-        ResidualEnergyOptions{.features = size.features,
+        ResidualEnergyOptions{.features = shape.features,
                               .hidden = o.energy.hidden,
                               .blocks = o.energy.blocks,
                               .confined = o.energy.confined,
@@ -38,8 +39,8 @@ std::unique_ptr<UnnormalizedDensity<float>> make_energy(const FitOptions& o, con
                               .seed = seed});
   }
   return std::make_unique<FilmEnergy<float>>(
-      FilmEnergyOptions{.features = size.features,
-                        .context_features = size.context_features,
+      FilmEnergyOptions{.features = shape.features,
+                        .context_features = shape.context_features,
                         .hidden = o.energy.hidden,
                         .blocks = o.energy.blocks,
                         .film_layers = o.energy.film_layers,
@@ -49,9 +50,9 @@ std::unique_ptr<UnnormalizedDensity<float>> make_energy(const FitOptions& o, con
                         .seed = seed});
 }
 
-void energy_defaults(std::size_t rows, const ModelSize& size, FitOptions& o) {
-  const bool conditional = size.context_features > 0;
-  const bool all_rows = size.features <= 4 && !conditional;
+void energy_defaults(std::size_t rows, const RowShape& shape, FitOptions& o) {
+  const bool conditional = shape.context_features > 0;
+  const bool all_rows = shape.features <= 4 && !conditional;
   o.train.batch_size = all_rows ? (rows > 2000 ? 1000 : 0) : small_batch(rows);
   o.train.learning_rate = {
       .main = 1e-3, .proxy = all_rows ? 3e-4 : 1e-3, .multipliers = 1e-3, .zeta = 1e-3};
@@ -65,22 +66,45 @@ void energy_defaults(std::size_t rows, const ModelSize& size, FitOptions& o) {
   o.train.validation.every = 100;  // each takes many samples
 }
 
-std::unique_ptr<UnnormalizedDensity<float>> make_mixture(const FitOptions& o, const ModelSize& size,
+std::unique_ptr<UnnormalizedDensity<float>> make_mixture(const FitOptions& o, const RowShape& shape,
                                                          std::uint64_t seed) {
   GaussianMixtureOptions options = o.mixture;
-  options.features = size.features;
-  options.context_features = size.context_features;
+  options.features = shape.features;
+  options.context_features = shape.context_features;
   options.seed = seed;
   return std::make_unique<GaussianMixture<float>>(options);
 }
 
 const ModelChoiceEntry kChoices[] = {
-    {"flow", "a neural spline flow: exact density, exact samples", make_flow, nullptr},
-    {"energy", "an energy model: a proxy alone, since it cannot be sampled", make_energy,
+    {"flow", "a neural spline flow: exact density, exact samples", true, make_flow, nullptr},
+    {"energy", "an energy model: a proxy alone, since it cannot be sampled", false, make_energy,
      energy_defaults},
     {"mixture", "a mixture of Gaussians with full covariances: simple, exact density and samples",
-     make_mixture, nullptr},
+     true, make_mixture, nullptr},
 };
+
+// Far from the seed of the model inside.
+constexpr std::uint64_t kCategorySeed = 0x1f83d9abfb41bd6bULL;
+
+std::unique_ptr<UnnormalizedDensity<float>> make_mixed(const ModelChoiceEntry& entry,
+                                                       const FitOptions& o, const RowShape& shape,
+                                                       std::uint64_t seed) {
+  if (shape.categories.empty()) return entry.make(o, shape, seed);
+  if (!entry.draws) {
+    const MixedEnergyOptions options{.features = shape.features, .categories = shape.categories};
+    const RowShape inside{options.inner_features(), shape.context_features};
+    return std::make_unique<MixedEnergy<float>>(options, entry.make(o, inside, seed));
+  }
+  const MixedDensityOptions options{.features = shape.features,
+                                    .categories = shape.categories,
+                                    .context_features = shape.context_features,
+                                    .seed = seed ^ kCategorySeed};
+  std::unique_ptr<UnnormalizedDensity<float>> given;
+  if (shape.features > 0) {
+    given = entry.make(o, {shape.features, options.given_context_features()}, seed);
+  }
+  return std::make_unique<MixedDensity<float>>(options, std::move(given));
+}
 
 // With the setting in what it throws.
 const ModelChoiceEntry& find_named(const char* setting, const ModelChoice& choice) {
@@ -109,10 +133,18 @@ std::vector<ModelChoiceInfo> model_choices() {
   return all;
 }
 
-AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index features,
-                                  Eigen::Index context_features) {
+RowShape row_shape(const Schema& schema) {
+  RowShape shape{static_cast<Eigen::Index>(schema.continuous()),
+                 static_cast<Eigen::Index>(schema.context_features())};
+  for (const std::size_t classes : schema.categories()) {
+    shape.categories.push_back(static_cast<Eigen::Index>(classes));
+  }
+  return shape;
+}
+
+AnyDensity<float> make_main_model(const FitOptions& options, const RowShape& shape) {
   std::unique_ptr<UnnormalizedDensity<float>> model =
-      find_named("main", options.main).make(options, {features, context_features}, options.seed);
+      make_mixed(find_named("main", options.main), options, shape, options.seed);
   if (model->as_density() == nullptr) {
     throw std::invalid_argument(
         fmt::format("main: expected a model that draws samples, got '{}', which can be the proxy "
@@ -122,11 +154,13 @@ AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index featur
   return AnyDensity<float>(std::move(model));
 }
 
-AnyModel<float> make_proxy_model(const FitOptions& options, Eigen::Index features,
-                                 Eigen::Index context_features) {
+AnyModel<float> make_proxy_model(const FitOptions& options, const RowShape& shape) {
   return AnyModel<float>(
-      find_named("proxy", options.proxy)
-          .make(options, {features, context_features}, options.seed ^ kProxySeed));
+      make_mixed(find_named("proxy", options.proxy), options, shape, options.seed ^ kProxySeed));
+}
+
+void start_at_frequencies(UnnormalizedDensity<float>& model, const MatrixView<float>& x) {
+  if (auto* mixed = dynamic_cast<MixedDensity<float>*>(&model)) mixed->set_frequencies(x);
 }
 
 }  // namespace jeffreys

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fit/cell_scores.h"
 #include "jeffreys/base/random_purpose.h"
 #include "jeffreys/model/independence_metropolis.h"
 
@@ -121,40 +122,59 @@ EnergyCheck TabularDensity<T>::check_energy(const MatrixView<double>& conditions
 }
 
 template <typename T>
+Vector<double> TabularDensity<T>::log_unnormalized(const MatrixView<double>& x,
+                                                   const MatrixView<double>& context,
+                                                   From from) const {
+  const UnnormalizedDensity<T>& model = this->model(from);
+  Vector<double> result(x.rows());
+  for (Eigen::Index first = 0; first < x.rows(); first += kRowsAtOnce) {
+    const Eigen::Index count = std::min(kRowsAtOnce, x.rows() - first);
+    const Matrix<T> part = x.middleRows(first, count).template cast<T>();
+    result.segment(first, count) =
+        model.log_unnormalized(part, context_part<T>(context, first, count))
+            .template cast<double>();
+  }
+  if (schema_.folds()) add_other_sources<T>(schema_, model, x, context, result);
+  return result;
+}
+
+template <typename T>
+void TabularDensity<T>::subtract_log_zeta(const MatrixView<double>& context, From from,
+                                          Vector<double>& log_prob) const {
+  const UnnormalizedDensity<T>& model = this->model(from);
+  if (model.normalized()) return;
+  if (model.context_features() == 0) {
+    log_prob.array() -= log_zeta_;
+    return;
+  }
+  for (Eigen::Index first = 0; first < log_prob.size(); first += kRowsAtOnce) {
+    const Eigen::Index count = std::min(kRowsAtOnce, log_prob.size() - first);
+    const Matrix<T> c = context_part<T>(context, first, count);
+    log_prob.segment(first, count) -= normalize_energy<T>(*main_, model, c, kZetaSamplesPerRow, 0)
+                                          .log_zeta.replicate(c.rows() == 1 ? count : 1, 1);
+  }
+}
+
+template <typename T>
 Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
                                            const MatrixView<double>& context, From from) const {
-  const UnnormalizedDensity<T>& model = this->model(from);
-  const auto each_part = [&](const auto& job) {
-    for (Eigen::Index first = 0; first < x.rows(); first += kRowsAtOnce) {
-      const Eigen::Index count = std::min(kRowsAtOnce, x.rows() - first);
-      job(first, count, context_part<T>(context, first, count));
-    }
-  };
-  Vector<double> result(x.rows());
-  each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
-    const Matrix<T> part = x.middleRows(first, count).template cast<T>();
-    result.segment(first, count) = model.log_unnormalized(part, c).template cast<double>();
-  });
-  if (schema_.folds()) add_other_sources<T>(schema_, model, x, context, result);
-  if (model.normalized()) return result;
-  if (model.context_features() == 0) {
-    result.array() -= log_zeta_;
-    return result;
-  }
-  each_part([&](Eigen::Index first, Eigen::Index count, const Matrix<T>& c) {
-    result.segment(first, count) -= normalize_energy<T>(*main_, model, c, kZetaSamplesPerRow, 0)
-                                        .log_zeta.replicate(c.rows() == 1 ? count : 1, 1);
-  });
+  Vector<double> result = log_unnormalized(x, context, from);
+  subtract_log_zeta(context, from, result);
   return result;
+}
+
+template <typename T>
+RowScores TabularDensity<T>::score(const EncodedRows& rows, From from) const {
+  RowScores scores =
+      score_cells(rows, [&](const auto& x, const auto& c) { return log_unnormalized(x, c, from); });
+  subtract_log_zeta(rows.context, from, scores.log_prob);
+  return scores;
 }
 
 template <typename T>
 TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From> from) const {
   const Schema::Encoded encoded = schema_.encode(table);
-  return {.log_prob =
-              log_prob(encoded.x, encoded.context, from.value_or(chosen_)) + encoded.log_jacobian,
-          .rows = encoded.rows,
-          .dropped = encoded.dropped};
+  return {score(encoded, from.value_or(chosen_)), encoded.rows, encoded.dropped};
 }
 
 template <typename T>

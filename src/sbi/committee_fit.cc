@@ -262,13 +262,14 @@ class CommitteeFitting {
   // pairs.
   [[nodiscard]] Vector<double> gaussian_left_out(const PreparedTable& table) const {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
-    Vector<double> result = Vector<double>::Constant(table.x.rows(), kNone);
+    Vector<double> result = Vector<double>::Constant(table.training.size(), kNone);
     for (int member = 0; member < committee_.members; ++member) {
       const Split split = split_of(member);
-      const GaussianBaseline gaussian(table.x(split.training, Eigen::all),
-                                      table.context(split.training, Eigen::all));
-      const Vector<double> log_prob = gaussian.log_prob(
-          table.x(split.validation, Eigen::all), table.context(split.validation, Eigen::all));
+      const GaussianBaseline gaussian(table.training.x(split.training, Eigen::all),
+                                      table.training.context(split.training, Eigen::all));
+      const Vector<double> log_prob =
+          gaussian.log_prob(table.training.x(split.validation, Eigen::all),
+                            table.training.context(split.validation, Eigen::all));
       for (std::size_t i = 0; i < split.validation.size(); ++i) {
         double& sum = result(static_cast<Eigen::Index>(split.validation[i]));
         const double value = log_prob(static_cast<Eigen::Index>(i));
@@ -277,15 +278,13 @@ class CommitteeFitting {
           sum = most + std::log(std::exp(sum - most) + std::exp(value - most));
       }
     }
-    return result.array() - std::log(committee_.left_out_by) + table.log_jacobian.array();
+    return result.array() - std::log(committee_.left_out_by) + table.training.log_jacobian.array();
   }
 
   // All pairs were left out by some of the members, which speak for the posterior.
   void report(const Committee::LeftOut& left_out, CommitteeFit& result) const {
     PreparedTable& table = result.table;
-    table.validation_x = table.x;
-    table.validation_context = table.context;
-    table.validation_log_jacobian = table.log_jacobian;
+    table.validation = table.training;
     FitReport report;
     report.training = std::move(result.fit.report.training);
     assess(table, result.fit.density, report, {left_out.log_prob, gaussian_left_out(table)});

@@ -159,7 +159,7 @@ Posterior make_posterior(const PreparedTable& table, TabularDensity<float> densi
     prior = Prior(std::move(ordered));
   }
   Posterior posterior(std::move(density), std::move(prior));
-  posterior.set_training_outcomes(table.context);
+  posterior.set_training_outcomes(table.training.context);
   return posterior;
 }
 

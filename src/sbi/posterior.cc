@@ -119,10 +119,9 @@ Vector<double> Posterior::log_prob(const MatrixView<double>& parameters,
   }
   if (rows.empty()) return result;
 
-  const Schema::Encoded encoded = density_.schema().encode(pairs(parameters, observed, rows));
-  const Vector<double> values =
-      density_.log_prob(encoded.x, observed.rows() == 1 ? all_context : encoded.context, which) +
-      encoded.log_jacobian;
+  Schema::Encoded encoded = density_.schema().encode(pairs(parameters, observed, rows));
+  if (observed.rows() == 1) encoded.context = all_context;
+  const Vector<double> values = density_.score(encoded, which).log_prob;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto place = static_cast<Eigen::Index>(i);
     if ((encoded.x.row(place).array().abs() > kFarthest).any()) continue;

@@ -1,85 +1,21 @@
 #include "table/column_map.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "jeffreys/base/random_purpose.h"
-#include "kernels/random.h"
+#include "base/normal_tail.h"
 
 namespace jeffreys {
 namespace {
 
 constexpr double kOutermostGuess = 1e-4;  // as a probability of the prior
 
-// Uniform numbers by row of the table, made in blocks.
-class RowUniforms {
- public:
-  RowUniforms(std::uint64_t seed, std::size_t place)
-      : key_{.seed = seed, .purpose = kDequantizePurpose, .iteration = place} {}
-
-  double at(std::size_t row) {
-    const std::size_t block = row / kRows;
-    if (block != block_) {
-      kernels::fill_uniforms(kernels::RandomArguments<double>{.key = key_,
-                                                              .first_row = block * kRows,
-                                                              .rows = kRows,
-                                                              .columns = 1,
-                                                              .output = numbers_.data()});
-      block_ = block;
-    }
-    return numbers_[row % kRows];
-  }
-
- private:
-  static constexpr std::size_t kRows = 1024;
-  kernels::RandomKey key_;
-  std::size_t block_ = static_cast<std::size_t>(-1);
-  std::array<double, kRows> numbers_{};
-};
-
-// A value that noise carried over an end, as in files of earlier versions, comes back by as much;
-// one exactly at an end is nudged.
+// One exactly at an end is nudged.
 double keep_inside(const ColumnInfo& info, double value) {
   const auto [lower, upper] = info.reach;
-  if (value < lower) value = lower + (lower - value);
-  if (value > upper) value = upper - (value - upper);
   if (value <= lower) value = lower + info.nudge;
   if (value >= upper) value = upper - info.nudge;
   return value;
-}
-
-struct Unbounded {
-  double value;
-  double log_slope;
-};
-
-Unbounded remove_bounds(const Bounds& bounds, double value) {
-  const bool below = std::isfinite(bounds.lower);
-  const bool above = std::isfinite(bounds.upper);
-  if (!below && !above) return {value, 0};
-  const double from_lower = below ? std::log(value - bounds.lower) : 0;
-  const double from_upper = above ? std::log(bounds.upper - value) : 0;
-  const double log_width = below && above ? std::log(bounds.upper - bounds.lower) : 0;
-  return {from_lower - from_upper, log_width - from_lower - from_upper};
-}
-
-double restore_bounds(const Bounds& bounds, double value) {
-  const bool below = std::isfinite(bounds.lower);
-  const bool above = std::isfinite(bounds.upper);
-  double result = value;
-  if (below && above) {
-    const double width = bounds.upper - bounds.lower;
-    // From the nearer end, so that values near either keep their precision.
-    result = value < 0 ? bounds.lower + width / (1 + std::exp(-value))
-                       : bounds.upper - width / (1 + std::exp(value));
-  } else if (below) {
-    result = bounds.lower + std::exp(value);
-  } else if (above) {
-    result = bounds.upper - std::exp(-value);
-  }
-  constexpr double kLargest = std::numeric_limits<double>::max();
-  return std::clamp(result, std::max(bounds.lower, -kLargest), std::min(bounds.upper, kLargest));
 }
 
 // A value exactly at an end has an infinite score: it counts as the outermost of 2^32 equally
@@ -95,45 +31,63 @@ bool by_score(const ColumnInfo& info) {
   return info.distribution && info.distribution->kind == DistributionKind::log_normal;
 }
 
-Origin origin_at(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index row) {
-  return info.regression.empty() ? Origin{} : origin_of(info, cells.context.row(row));
-}
-
-void encode_score(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
-                  Matrix<double>& x, Vector<double>& log_jacobian) {
-  const double log_scale = std::log(info.scale);
-  for (std::size_t i = 0; i < cells.rows.size(); ++i) {
-    const auto r = static_cast<Eigen::Index>(i);
-    const double value = keep_inside(*info.distribution, cells.values[cells.rows[i]]);
-    const Origin origin = origin_at(info, cells, r);
-    const double place = (info.distribution->normal_score(value) - origin.zero) / origin.unit;
-    x(r, feature) = (place - info.mean) / info.scale;
-    log_jacobian[r] +=
-        info.distribution->log_score_slope(value) - std::log(origin.unit) - log_scale;
-  }
-}
-
 }  // namespace
 
-void encode_feature(const ColumnInfo& info, const FeatureCells& cells, Eigen::Index feature,
-                    Matrix<double>& x, Vector<double>& log_jacobian) {
-  if (by_score(info)) return encode_score(info, cells, feature, x, log_jacobian);
-  RowUniforms uniforms(cells.seed, cells.place);
-  const bool bounded = info.bounds != Bounds{};
-  const double centre = info.kind == ColumnKind::categorical ? 0.0 : 0.5;
-  const double log_scale = std::log(info.scale);
-  for (std::size_t i = 0; i < cells.rows.size(); ++i) {
-    const auto r = static_cast<Eigen::Index>(i);
-    double value = cells.values[cells.rows[i]];
-    if (info.noise > 0) value += info.noise * (uniforms.at(cells.rows[i]) - centre);
-    log_jacobian[r] -= log_scale;
-    if (bounded) {
-      const Unbounded free = remove_bounds(info.reach, keep_inside(info, value));
-      value = free.value;
-      log_jacobian[r] += free.log_slope;
-    }
-    x(r, feature) = (value - origin_at(info, cells, r).zero - info.mean) / info.scale;
+bool is_category(const ColumnInfo& info) {
+  return info.kind == ColumnKind::categorical && info.noise == 0;
+}
+
+std::size_t class_count(const ColumnInfo& info) {
+  if (is_category(info)) return info.labels.size();
+  return info.atoms.empty() ? 0 : info.atoms.size() + 1;
+}
+
+double class_of(const ColumnInfo& info, double value) {
+  if (is_category(info)) return value;
+  const auto found = std::find(info.atoms.begin(), info.atoms.end(), value);
+  return found == info.atoms.end() ? 0 : static_cast<double>(found - info.atoms.begin() + 1);
+}
+
+bool is_open(const ColumnInfo& info) { return info.noise > 0 || !info.atoms.empty(); }
+
+FeatureEncoder::FeatureEncoder(const ColumnInfo& info)
+    : info_(info),
+      by_score_(by_score(info)),
+      bounded_(info.bounds != Bounds{}),
+      bounds_(info.reach, info.shape),
+      centre_(info.kind == ColumnKind::categorical ? 0.0 : 0.5),
+      log_scale_(std::log(info.scale)) {}
+
+FeatureEncoder::Encoded FeatureEncoder::score(double value, const Origin& origin) const {
+  const double inside = keep_inside(*info_.distribution, value);
+  const double place = (info_.distribution->normal_score(inside) - origin.zero) / origin.unit;
+  return {(place - info_.mean) / info_.scale,
+          info_.distribution->log_score_slope(inside) - std::log(origin.unit) - log_scale_};
+}
+
+FeatureEncoder::Encoded FeatureEncoder::operator()(double value, double place,
+                                                   const Origin& origin) const {
+  if (by_score_) return score(value, origin);
+  if (class_of(info_, value) > 0) {
+    const double number = place < 0.5 ? -upper_tail_quantile(std::log(place))
+                                      : upper_tail_quantile(std::log1p(-place));
+    return {number, -log_normal_density(number)};
   }
+  double log_slope = -log_scale_;
+  if (info_.noise > 0) {
+    // In files of earlier versions a cell may reach over a bound: what is beyond is no part of it.
+    const double first = value - centre_ * info_.noise;
+    const double begin = std::max(first, info_.reach.lower);
+    const double end = std::min(first + info_.noise, info_.reach.upper);
+    value = begin + place * (end - begin);
+    if (end - begin < info_.noise) log_slope += std::log((end - begin) / info_.noise);
+  }
+  if (bounded_) {
+    const BoundMap::Score free = bounds_.score(keep_inside(info_, value));
+    value = free.value;
+    log_slope += free.log_slope;
+  }
+  return {(value - origin.zero - info_.mean) / info_.scale, log_slope};
 }
 
 // A guess far beyond an end would be folded to the other: it goes one deviation too far at most.
@@ -165,7 +119,7 @@ double FeatureDecoder::operator()(double z, const Origin& origin) const {
   const double free = (z * info_.scale + info_.mean) * origin.unit + origin.zero;
   if (fold_) return fold_->inside(free);
   if (info_.distribution) return info_.distribution->from_normal_score(free);
-  const double value = restore_bounds(info_.reach, free);
+  const double value = info_.bounds != Bounds{} ? bounds_.value(free) : free;
   if (info_.kind == ColumnKind::categorical) {
     return std::clamp(std::floor(value), 0.0, static_cast<double>(info_.labels.size() - 1));
   }

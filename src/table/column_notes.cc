@@ -1,6 +1,7 @@
 #include "table/column_notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -45,22 +46,36 @@ Notes tie_notes(const ColumnInfo& info, const Repeats& repeats, std::size_t rows
   const bool rounded = info.resolution > 0;
   const std::string resolution =
       rounded ? fmt::format("resolution {}", info.resolution) : "no common resolution";
-  Notes notes{fmt::format("Column {} {}, {}: uniform noise of width {:.6g} is added{}.",
-                          name_of(info), found, resolution, info.noise,
-                          rounded ? ", samples are rounded" : "")};
-  const auto others = static_cast<double>(rows - repeats.most);
-  const double share = static_cast<double>(repeats.most) / static_cast<double>(rows);
-  if (share > 0.02 && others > 0 && static_cast<double>(repeats.distinct) > 0.5 * others) {
-    notes.push_back(
-        fmt::format("Column {}: {} of the rows are exactly {}, the others are spread "
-                    "finely. The density near this value depends on the resolution.",
-                    name_of(info), percent(share), repeats.most_frequent));
-  }
-  return notes;
+  return {fmt::format(
+      "Column {} {}, {}: a value stands for its cell of width {:.6g}, whose probability is "
+      "scored{}.",
+      name_of(info), found, resolution, info.noise, rounded ? "; samples are rounded" : "")};
 }
 
-Notes tail_notes(const ColumnInfo& info, const Matrix<double>& encoded) {
-  const double share = ((encoded.array() - info.mean).abs() > 5 * info.scale).cast<double>().mean();
+Notes atom_notes(const ColumnInfo& info, std::size_t held, std::size_t rows) {
+  const double share = static_cast<double>(held) / static_cast<double>(rows);
+  return {fmt::format(
+      "Column {}: {} of the rows are exactly {}, the others are spread finely. {} a probability "
+      "of {} own.",
+      name_of(info), percent(share), fmt::join(info.atoms, " or "),
+      info.atoms.size() == 1 ? "This value has" : "These values have",
+      info.atoms.size() == 1 ? "its" : "their")};
+}
+
+// Only where a normal distribution of the same mean and deviation would reach beyond.
+Notes bound_notes(const ColumnInfo& info) {
+  constexpr double kReach = 3;  // deviations
+  if (info.bounds != Bounds{} || !info.regression.empty() || info.minimum < 0) return {};
+  if (info.mean - kReach * info.scale >= 0) return {};
+  const bool share = info.maximum <= 1 && info.mean + kReach * info.scale > 1;
+  return {fmt::format(
+      "Column {} has values from {:.4g} to {:.4g}. If it cannot be {}, say so with --bound {}={}.",
+      name_of(info), info.minimum, info.maximum, share ? "below 0 or above 1" : "negative",
+      info.name, share ? "0:1" : "0:")};
+}
+
+Notes tail_notes(const ColumnInfo& info, const Matrix<double>& free) {
+  const double share = ((free.array() - info.mean).abs() > 5 * info.scale).cast<double>().mean();
   if (share <= 0.01) return {};
   return {
       fmt::format("Column {} has heavy tails: {} of the rows are more than 5 standard "

@@ -13,11 +13,15 @@ namespace jeffreys {
 using Notes = std::vector<std::string>;
 
 Notes label_notes(const ColumnInfo& info, std::size_t rows);
-// `values` in the order of the table.
+// `values` are sorted.
 Notes order_notes(const ColumnInfo& info, const std::vector<double>& values);
 Notes tie_notes(const ColumnInfo& info, const Repeats& repeats, std::size_t rows);
-// `encoded` before it is standardised, [rows, 1].
-Notes tail_notes(const ColumnInfo& info, const Matrix<double>& encoded);
+// `held`: rows of the atoms together.
+Notes atom_notes(const ColumnInfo& info, std::size_t held, std::size_t rows);
+// Of a column without bounds that looks as if it had some.
+Notes bound_notes(const ColumnInfo& info);
+// `free`: values before they are standardised, [rows, places of a cell].
+Notes tail_notes(const ColumnInfo& info, const Matrix<double>& free);
 // `scores` are normal scores under the column's distribution, [rows, 1].
 Notes distribution_notes(const ColumnInfo& info, const std::vector<double>& scores);
 

@@ -1,5 +1,6 @@
 #include "jeffreys/table/schema.h"
 
+#include "table/column_map.h"
 #include "table/condition_map.h"
 
 namespace jeffreys {
@@ -26,11 +27,15 @@ std::string_view name_of(ColumnRole role) {
 }
 
 void Schema::index_columns() {
-  features_.clear();
+  continuous_.clear();
+  categories_.clear();
   conditions_.clear();
   context_features_ = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].role == ColumnRole::feature) features_.push_back(i);
+    if (columns_[i].role == ColumnRole::feature) {
+      if (!is_category(columns_[i])) continuous_.push_back(i);
+      if (class_count(columns_[i]) > 0) categories_.push_back(i);
+    }
     if (columns_[i].role != ColumnRole::condition) continue;
     conditions_.push_back(i);
     context_features_ += context_width(columns_[i]);
@@ -39,8 +44,16 @@ void Schema::index_columns() {
 
 std::vector<std::string> Schema::feature_names() const {
   std::vector<std::string> names;
-  for (const std::size_t i : features_) names.push_back(columns_[i].name);
+  for (const ColumnInfo& info : columns_) {
+    if (info.role == ColumnRole::feature) names.push_back(info.name);
+  }
   return names;
+}
+
+std::vector<std::size_t> Schema::categories() const {
+  std::vector<std::size_t> classes;
+  for (const std::size_t i : categories_) classes.push_back(class_count(columns_[i]));
+  return classes;
 }
 
 std::vector<std::string> Schema::condition_names() const {

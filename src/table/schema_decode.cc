@@ -60,6 +60,19 @@ Values decode_feature(const ColumnInfo& info, const MatrixView<double>& x,
   return values;
 }
 
+// Labels, or the atoms of a column whose other values are there.
+void decode_classes(const ColumnInfo& info, const Eigen::Ref<const Vector<double>>& codes,
+                    Values& values) {
+  if (is_category(info)) {
+    values.emplace(codes.begin(), codes.end());
+    return;
+  }
+  for (std::size_t r = 0; r < values->size(); ++r) {
+    const double code = codes(static_cast<Eigen::Index>(r));
+    if (code > 0) (*values)[r] = info.atoms[static_cast<std::size_t>(code) - 1];
+  }
+}
+
 Values decode_condition(const ColumnInfo& info, const MatrixView<double>& context,
                         Eigen::Index rows, Eigen::Index first) {
   std::vector<double> values;
@@ -75,10 +88,11 @@ Values decode_condition(const ColumnInfo& info, const MatrixView<double>& contex
 Table Schema::decode(const MatrixView<double>& x, const MatrixView<double>& context) const {
   require_shapes(*this, x, context);
   std::vector<Values> values(columns_.size());
-  for (std::size_t f = 0; f < features_.size(); ++f) {
-    const std::size_t i = features_[f];
-    values[i] = decode_feature(columns_[i], x, context, static_cast<Eigen::Index>(f));
+  Eigen::Index feature = 0;
+  for (const std::size_t i : continuous_) {
+    values[i] = decode_feature(columns_[i], x, context, feature++);
   }
+  for (const std::size_t i : categories_) decode_classes(columns_[i], x.col(feature++), values[i]);
   Eigen::Index first = 0;
   for (const std::size_t i : conditions_) {
     if (context.rows() == 0) continue;

@@ -74,6 +74,68 @@ std::vector<std::size_t> rows_without_gaps(const Table& table,
   return rows;
 }
 
+// The features of encoded rows, whose context is there already.
+class FeatureRows {
+ public:
+  explicit FeatureRows(Schema::Encoded& encoded)
+      : encoded_(encoded), closed_(Vector<double>::Zero(encoded.size())) {
+    encoded.log_jacobian = Vector<double>::Zero(encoded.size());
+  }
+
+  void write_numbers(Eigen::Index feature, const ColumnInfo& info, std::span<const double> values) {
+    const FeatureEncoder encode(info);
+    std::vector<double> own;
+    std::vector<double> zeros;
+    for (Eigen::Index r = 0; r < encoded_.size(); ++r) {
+      const double value = values[encoded_.rows[static_cast<std::size_t>(r)]];
+      const Origin origin =
+          info.regression.empty() ? Origin{} : origin_of(info, encoded_.context.row(r));
+      const FeatureEncoder::Encoded number = encode(value, 0.5, origin);
+      encoded_.x(r, feature) = number.x;
+      encoded_.log_jacobian(r) += number.log_slope;
+      if (!is_open(info)) {
+        closed_(r) += number.log_slope;
+        continue;
+      }
+      own.push_back(value);
+      if (!info.regression.empty()) zeros.push_back(origin.zero);
+    }
+    if (is_open(info)) open_.push_back({feature, info, std::move(own), std::move(zeros)});
+  }
+
+  void write_classes(Eigen::Index feature, const ColumnInfo& info, std::span<const double> values) {
+    const bool labels = is_category(info);
+    const auto never_seen = static_cast<double>(class_count(info));
+    for (Eigen::Index r = 0; r < encoded_.size(); ++r) {
+      const double code = class_of(info, values[encoded_.rows[static_cast<std::size_t>(r)]]);
+      encoded_.x(r, feature) = code;
+      if (!labels) continue;
+      const double log_mass = code == never_seen ? std::log(info.unseen) : std::log1p(-info.unseen);
+      encoded_.log_jacobian(r) += log_mass;
+      closed_(r) += log_mass;
+    }
+  }
+
+  void finish() {
+    encoded_.cells = Cells(std::move(closed_));
+    for (auto& [feature, info, values, zeros] : open_) {
+      encoded_.cells.add(feature, info, std::move(values), std::move(zeros));
+    }
+  }
+
+ private:
+  struct Open {
+    Eigen::Index feature;
+    const ColumnInfo& info;
+    std::vector<double> values;
+    std::vector<double> zeros;
+  };
+
+  Schema::Encoded& encoded_;
+  Vector<double> closed_;  // log Jacobian of features that are not open
+  std::vector<Open> open_;
+};
+
 // A table of one row without a file.
 Column single_cell(const ColumnInfo& info, const std::string& text) {
   Column column;
@@ -95,16 +157,17 @@ Schema::Encoded Schema::encode(const Table& table) const {
   const std::vector<const Column*> matches = match_columns(*this, table);
   // Wrong cells are told before missing ones.
   std::vector<std::optional<ColumnValues>> values(columns_.size());
-  for (const std::size_t i : features_) values[i].emplace(table, *matches[i], columns_[i]);
+  for (const auto& features : {continuous_, categories_}) {
+    for (const std::size_t i : features) values[i].emplace(table, *matches[i], columns_[i]);
+  }
   for (const std::size_t i : conditions_) values[i].emplace(table, *matches[i], columns_[i]);
 
   Encoded encoded;
   encoded.rows = rows_without_gaps(table, matches, missing_);
   encoded.dropped = table.rows() - encoded.rows.size();
   const auto rows = static_cast<Eigen::Index>(encoded.rows.size());
-  encoded.x.resize(rows, static_cast<Eigen::Index>(features_.size()));
+  encoded.x.resize(rows, static_cast<Eigen::Index>(features()));
   encoded.context.resize(rows, static_cast<Eigen::Index>(context_features_));
-  encoded.log_jacobian = Vector<double>::Zero(rows);
   Eigen::Index first = 0;
   for (const std::size_t i : conditions_) {
     const std::span<const double> cells = values[i]->values();
@@ -114,11 +177,15 @@ Schema::Encoded Schema::encode(const Table& table) const {
     }
     first += static_cast<Eigen::Index>(context_width(columns_[i]));
   }
-  for (std::size_t f = 0; f < features_.size(); ++f) {
-    const std::size_t i = features_[f];
-    encode_feature(columns_[i], {seed_, i, values[i]->values(), encoded.rows, encoded.context},
-                   static_cast<Eigen::Index>(f), encoded.x, encoded.log_jacobian);
+  FeatureRows features(encoded);
+  Eigen::Index feature = 0;
+  for (const std::size_t i : continuous_) {
+    features.write_numbers(feature++, columns_[i], values[i]->values());
   }
+  for (const std::size_t i : categories_) {
+    features.write_classes(feature++, columns_[i], values[i]->values());
+  }
+  features.finish();
   return encoded;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/quote.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/table/schema.h"
+#include "table/bound_map.h"
 #include "table/column_map.h"
 #include "table/column_notes.h"
 #include "table/column_values.h"
@@ -34,14 +36,16 @@ struct Moments {
   double scale = 0;
 };
 
-template <typename Values>
-Moments moments_of(const Values& values, std::span<const std::size_t> rows) {
-  const auto count = static_cast<double>(rows.size());
+// Of all numbers in these rows of values [rows, numbers].
+Moments moments_of(const Matrix<double>& values, std::span<const std::size_t> rows) {
+  const double count = static_cast<double>(rows.size()) * static_cast<double>(values.cols());
   Moments moments;
-  for (const std::size_t row : rows) moments.mean += values(row) / count;
   for (const std::size_t row : rows) {
-    const double distance = values(row) - moments.mean;
-    moments.scale += distance * distance / count;
+    moments.mean += values.row(static_cast<Eigen::Index>(row)).sum() / count;
+  }
+  for (const std::size_t row : rows) {
+    const auto distances = values.row(static_cast<Eigen::Index>(row)).array() - moments.mean;
+    moments.scale += distances.square().sum() / count;
   }
   moments.scale = std::sqrt(moments.scale);
   return moments;
@@ -116,14 +120,19 @@ class Fit {
     if (options_.regress_on_conditions) encode_context();
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].role != ColumnRole::feature) continue;
+      if (columns[i].kind == ColumnKind::categorical) {
+        set_unseen(i, training);
+        continue;
+      }
       if (columns[i].distribution) {
         compare_with_distribution(i);
       } else {
         set_resolution(i);
-        set_nudge(i);
+        if (columns[i].bounds != Bounds{}) set_bounds(i, training);
       }
       if (context_.cols() > 0) set_regression(i, training);
       standardize(i, training);
+      if (!columns[i].distribution) add(bound_notes(columns[i]));
     }
   }
 
@@ -156,7 +165,7 @@ class Fit {
 
   void set_regression(std::size_t i, std::span<const std::size_t> training) {
     ColumnInfo& info = columns[i];
-    if (info.kind == ColumnKind::categorical || info.bounds != Bounds{}) return;
+    if (info.bounds != Bounds{} || !info.atoms.empty()) return;
     Vector<double> values(context_.rows());
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       values(static_cast<Eigen::Index>(r)) = value(i, rows_[r]);
@@ -166,20 +175,35 @@ class Fit {
     info.regression_deviation = fit.deviation;
   }
 
+  // Good and Turing's estimate: as likely as those that were seen once.
+  void set_unseen(std::size_t i, std::span<const std::size_t> training) {
+    ColumnInfo& info = columns[i];
+    std::vector<std::size_t> counts(info.labels.size(), 0);
+    const std::vector<std::size_t> rows = numbered(i, training);
+    for (const std::size_t row : rows) ++counts[static_cast<std::size_t>(value(i, rows_[row]))];
+    const auto once = static_cast<double>(std::count(counts.begin(), counts.end(), 1));
+    info.unseen = std::min(0.5, std::max(once, 0.5) / static_cast<double>(rows.size() + 1));
+    add(label_notes(info, rows_.size()));
+  }
+
   void set_resolution(std::size_t i) {
     ColumnInfo& info = columns[i];
-    if (info.kind == ColumnKind::categorical) {
-      info.noise = 1;
-      add(label_notes(info, rows_.size()));
-      return;
-    }
     std::vector<double> sorted;
     sorted.reserve(rows_.size());
     for (const std::size_t row : rows_) sorted.push_back(value(i, row));
-    add(order_notes(info, sorted));
     std::sort(sorted.begin(), sorted.end());
+    add(order_notes(info, sorted));
     const bool declared = info.kind == ColumnKind::integer;
     if (options_.ties == Ties::keep && !declared) return;
+    if (!declared) info.atoms = take_atoms(sorted);
+    if (!info.atoms.empty()) {
+      const Lattice others = find_lattice(sorted);
+      if (others.whole()) info.kind = ColumnKind::integer;
+      info.resolution = others.step;
+      info.offset = others.offset;
+      add(atom_notes(info, rows_.size() - sorted.size(), rows_.size()));
+      return;
+    }
     const Repeats repeats = count_repeats(sorted);
     const Lattice lattice = find_lattice(sorted);
     if (lattice.whole()) info.kind = ColumnKind::integer;
@@ -187,9 +211,10 @@ class Fit {
     info.resolution = declared ? 1 : lattice.step;
     info.offset = declared ? 0 : lattice.offset;
     info.noise = info.resolution > 0 ? info.resolution : lattice.least_gap;
-    const double least =
-        kLeastNoise * moments_of([&](std::size_t r) { return value(i, r); }, rows_).scale;
-    if (repeats.ties) info.noise = std::max(info.noise, least);
+    const Eigen::Map<const Vector<double>> numbers(sorted.data(),
+                                                   static_cast<Eigen::Index>(sorted.size()));
+    const double deviation = std::sqrt((numbers.array() - numbers.mean()).square().mean());
+    if (repeats.ties) info.noise = std::max(info.noise, kLeastNoise * deviation);
     add(tie_notes(info, repeats, rows_.size()));
   }
 
@@ -209,15 +234,38 @@ class Fit {
     info.reach.upper = outermost(info.bounds.upper, -1) + info.noise / 2;
   }
 
+  void set_bounds(std::size_t i, std::span<const std::size_t> training) {
+    set_reach(i);
+    set_nudge(i);
+    ColumnInfo& info = columns[i];
+    std::vector<double> values;
+    for (const std::size_t row : numbered(i, training)) {
+      values.push_back(std::clamp(value(i, rows_[row]), info.reach.lower + info.nudge,
+                                  info.reach.upper - info.nudge));
+    }
+    info.shape = BoundMap::fit(info.reach, values);
+  }
+
+  // Of these complete rows, or of all, those whose value is no atom.
+  std::vector<std::size_t> numbered(std::size_t i, std::span<const std::size_t> training) const {
+    std::vector<std::size_t> rows(training.begin(), training.end());
+    if (training.empty()) {
+      rows.resize(rows_.size());
+      std::iota(rows.begin(), rows.end(), std::size_t{0});
+    }
+    if (columns[i].atoms.empty()) return rows;
+    std::erase_if(rows,
+                  [&](std::size_t row) { return class_of(columns[i], value(i, rows_[row])) > 0; });
+    return rows;
+  }
+
   void set_nudge(std::size_t i) {
     ColumnInfo& info = columns[i];
-    if (info.bounds == Bounds{}) return;
-    set_reach(i);
     std::size_t at_bound = 0;
     double nearest = 0;
-    for (const std::size_t row : rows_) {
-      const double distance =
-          std::min(value(i, row) - info.bounds.lower, info.bounds.upper - value(i, row));
+    for (const std::size_t row : numbered(i, {})) {
+      const double own = value(i, rows_[row]);
+      const double distance = std::min(own - info.bounds.lower, info.bounds.upper - own);
       if (distance <= 0) ++at_bound;
       if (distance > 0 && (nearest == 0 || distance < nearest)) nearest = distance;
     }
@@ -230,26 +278,41 @@ class Fit {
         at_bound, rows_.size(), info.nudge));
   }
 
+  // Before they are standardised; values on a lattice at some places of their cells.
+  Matrix<double> free_values(std::size_t i) const {
+    ColumnInfo plain = columns[i];
+    plain.mean = 0;
+    plain.scale = 1;
+    const FeatureEncoder encode(plain);
+    constexpr std::array kPlaces{0.125, 0.375, 0.625, 0.875};
+    const std::size_t places = is_open(plain) ? kPlaces.size() : 1;
+    Matrix<double> free(static_cast<Eigen::Index>(rows_.size()), static_cast<Eigen::Index>(places));
+    for (Eigen::Index r = 0; r < free.rows(); ++r) {
+      const Origin origin = plain.regression.empty() ? Origin{} : origin_of(plain, context_.row(r));
+      for (std::size_t k = 0; k < places; ++k) {
+        free(r, static_cast<Eigen::Index>(k)) =
+            encode(value(i, rows_[static_cast<std::size_t>(r)]), kPlaces[k], origin).x;
+      }
+    }
+    return free;
+  }
+
   void standardize(std::size_t i, std::span<const std::size_t> training) {
     ColumnInfo& info = columns[i];
     const auto count = static_cast<Eigen::Index>(rows_.size());
-    Matrix<double> encoded(count, 1);
+    Matrix<double> free(count, 1);
     if (info.role == ColumnRole::feature) {
-      Vector<double> unused = Vector<double>::Zero(count);
-      encode_feature(info, {options_.seed, i, values_[i]->values(), rows_, context_}, 0, encoded,
-                     unused);
+      free = free_values(i);
     } else {
       for (Eigen::Index r = 0; r < count; ++r) {
-        encoded(r, 0) = value(i, rows_[static_cast<std::size_t>(r)]);
+        free(r, 0) = value(i, rows_[static_cast<std::size_t>(r)]);
       }
     }
-    const auto at = [&](std::size_t r) { return encoded(static_cast<Eigen::Index>(r), 0); };
-    std::vector<std::size_t> all(rows_.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
     const bool everything = training.empty() || options_.standardize == Standardize::all;
-    Moments moments = moments_of(at, everything ? all : training);
+    const std::vector<std::size_t> all = numbered(i, {});
+    Moments moments = moments_of(free, everything ? all : numbered(i, training));
     // Constant in the training rows only.
-    if (!(moments.scale > 0)) moments = moments_of(at, all);
+    if (!(moments.scale > 0)) moments = moments_of(free, all);
     info.mean = moments.mean;
     info.scale = moments.scale;
     if (!(info.scale > 0 && std::isfinite(info.scale))) {
@@ -258,7 +321,7 @@ class Fit {
                                    "unit or leave it out with --ignore {}",
                                    name(i), info.name));
     }
-    if (info.role == ColumnRole::feature) add(tail_notes(info, encoded));
+    if (info.role == ColumnRole::feature) add(tail_notes(info, free));
   }
 
   double value(std::size_t i, std::size_t row) const { return values_[i]->values()[row]; }
@@ -349,6 +412,12 @@ class Fit {
 
 }  // namespace
 
+void check_cells(const Table& table, const SchemaOptions& options) {
+  options.validate();
+  require_columns(table, options);
+  static_cast<void>(Fit(table, options));
+}
+
 Schema Schema::fit(const Table& table, const SchemaOptions& options,
                    std::span<const std::size_t> training) {
   options.validate();
@@ -360,7 +429,6 @@ Schema Schema::fit(const Table& table, const SchemaOptions& options,
   schema.columns_ = std::move(fit.columns);
   schema.notes_ = std::move(fit.notes);
   schema.missing_ = options.missing;
-  schema.seed_ = options.seed;
   schema.index_columns();
   if (schema.features() == 0) {
     throw InputError(table.source,

@@ -77,7 +77,7 @@ class RowSources {
 }  // namespace
 
 bool Schema::folds() const {
-  for (const std::size_t i : features_) {
+  for (const std::size_t i : continuous_) {
     const auto& distribution = columns_[i].distribution;
     if (fold_of(columns_[i]) && distribution->support() != Bounds{}) return true;
   }
@@ -91,8 +91,8 @@ Schema::Sources Schema::other_sources(const MatrixView<double>& x,
   std::vector<double> log_slopes;
   for (Eigen::Index r = 0; r < x.rows(); ++r) {
     RowSources row(x.row(r));
-    for (std::size_t f = 0; f < features_.size(); ++f) {
-      const ColumnInfo& info = columns_[features_[f]];
+    for (std::size_t f = 0; f < continuous_.size(); ++f) {
+      const ColumnInfo& info = columns_[continuous_[f]];
       const std::optional<Fold> fold = fold_of(info);
       if (!fold) continue;
       const Origin origin = info.regression.empty()

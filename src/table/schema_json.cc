@@ -18,11 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kVersion = 1;
-// Of schemas with distributions: in version 1 their features had other coordinates.
+// Version 1 had other coordinates for features with a distribution. Until 2 noise was reflected at
+// bounds, until 3 values between bounds became logarithms and categories were codes with noise.
+constexpr std::uint64_t kVersion = 4;
 constexpr std::uint64_t kDistributionVersion = 2;
-// Of schemas with noise between bounds: before, noise was reflected at the bounds.
-constexpr std::uint64_t kReachVersion = 3;
 constexpr std::size_t kMostColumns = 1'000'000;
 
 // JSON has no infinity: an absent bound is null.
@@ -35,6 +34,8 @@ Json column_to_json(const ColumnInfo& info) {
             {"minimum", info.minimum},
             {"maximum", info.maximum},
             {"labels", info.labels},
+            {"unseen", info.unseen},
+            {"atoms", info.atoms},
             {"resolution", info.resolution},
             {"offset", info.offset},
             {"noise", info.noise},
@@ -45,10 +46,14 @@ Json column_to_json(const ColumnInfo& info) {
             {"scale", info.scale},
             {"constant", info.constant},
             {"copy_of", info.copy_of}};
-  // Only where there is one: other schemas stay what earlier programs wrote and read.
+  // Only where there is one.
   if (info.reach != info.bounds) {
     json["reach_lower"] = bound_to_json(info.reach.lower);
     json["reach_upper"] = bound_to_json(info.reach.upper);
+  }
+  if (info.shape != BoundShape{}) {
+    json["shape"] = {
+        {"power", info.shape.power}, {"tail", info.shape.tail}, {"scale", info.shape.scale}};
   }
   if (info.distribution) json["distribution"] = Json::parse(info.distribution->to_json());
   if (!info.regression.empty()) {
@@ -148,13 +153,20 @@ class Reader {
   std::string place_;
 };
 
+std::vector<double> finite_numbers(const Reader& reader, const char* key) {
+  std::vector<double> numbers;
+  for (const Json& value : reader.array(key)) {
+    if (!value.is_number() || !std::isfinite(value.get<double>())) {
+      reader.fail(fmt::format("has something else than finite numbers in {}", key));
+    }
+    numbers.push_back(value.get<double>());
+  }
+  return numbers;
+}
+
 void read_regression(const Reader& reader, ColumnInfo& info) {
   if (!reader.has("regression")) return;
-  for (const Json& value : reader.array("regression")) {
-    reader.require(value.is_number() && std::isfinite(value.get<double>()),
-                   "has something else than finite numbers in regression");
-    info.regression.push_back(value.get<double>());
-  }
+  info.regression = finite_numbers(reader, "regression");
   info.regression_deviation = reader.number("regression_deviation");
   reader.require(!info.regression.empty() && info.regression_deviation >= 0 &&
                      info.role == ColumnRole::feature && info.kind != ColumnKind::categorical &&
@@ -162,7 +174,17 @@ void read_regression(const Reader& reader, ColumnInfo& info) {
                  "has a regression where none belongs, or of a negative deviation");
 }
 
-ColumnInfo read_column(const Reader& reader) {
+void read_shape(const Reader& reader, const std::string& file, ColumnInfo& info) {
+  if (!reader.has("shape")) return;
+  const Reader shape(file, reader.at("shape"), "the shape of a column");
+  info.shape = {shape.number("power"), shape.number("tail"), shape.number("scale")};
+  const bool two = std::isfinite(info.bounds.lower) && std::isfinite(info.bounds.upper);
+  reader.require(info.bounds != Bounds{} && info.shape.power > 0 && info.shape.scale > 0 &&
+                     (two ? info.shape.tail > 0 : info.shape.tail >= 0),
+                 "has a shape that does not fit its bounds");
+}
+
+ColumnInfo read_column(const Reader& reader, const std::string& file) {
   constexpr std::array kRoles{ColumnRole::feature, ColumnRole::condition, ColumnRole::constant,
                               ColumnRole::copy, ColumnRole::left_out};
   constexpr std::array kKinds{ColumnKind::numeric, ColumnKind::integer, ColumnKind::categorical,
@@ -174,6 +196,8 @@ ColumnInfo read_column(const Reader& reader) {
   info.minimum = reader.number("minimum");
   info.maximum = reader.number("maximum");
   info.labels = reader.texts("labels");
+  if (reader.has("unseen")) info.unseen = reader.number("unseen");
+  if (reader.has("atoms")) info.atoms = finite_numbers(reader, "atoms");
   info.resolution = reader.number("resolution");
   info.offset = reader.number("offset");
   info.noise = reader.number("noise");
@@ -183,6 +207,7 @@ ColumnInfo read_column(const Reader& reader) {
     info.reach = {reader.bound("reach_lower", Bounds().lower),
                   reader.bound("reach_upper", Bounds().upper)};
   }
+  read_shape(reader, file, info);
   info.nudge = reader.number("nudge");
   info.distribution = reader.distribution("distribution");
   read_regression(reader, info);
@@ -218,7 +243,10 @@ void check_column(const Reader& reader, const ColumnInfo& info) {
                    "has a distribution and bounds or noise");
   }
   if (info.role == ColumnRole::feature) {
-    reader.require(!categorical || info.noise == 1, "is categorical with another noise than 1");
+    reader.require(!categorical || info.noise == 1 || (info.unseen > 0 && info.unseen < 1),
+                   "is categorical without a probability of labels that were never seen");
+    reader.require(info.atoms.empty() || (info.noise == 0 && !categorical && !info.distribution),
+                   "has atoms where none belong");
     reader.require(!bounded || info.nudge > 0, "has bounds but no nudge");
     reader.require(info.reach.lower < info.reach.upper &&
                        std::isfinite(info.reach.lower) == std::isfinite(info.bounds.lower) &&
@@ -233,16 +261,6 @@ void check_column(const Reader& reader, const ColumnInfo& info) {
                        std::floor(info.constant) == info.constant,
                    "is constant at a label that it does not have");
   }
-}
-
-std::uint64_t version_of(const std::vector<ColumnInfo>& columns) {
-  const auto any = [&](const auto& has) {
-    return std::any_of(columns.begin(), columns.end(), has);
-  };
-  if (any([](const ColumnInfo& info) { return info.reach != info.bounds; })) return kReachVersion;
-  return any([](const ColumnInfo& info) { return info.distribution.has_value(); })
-             ? kDistributionVersion
-             : kVersion;
 }
 
 void check_columns(const Reader& reader, const std::vector<ColumnInfo>& columns) {
@@ -266,8 +284,7 @@ void check_columns(const Reader& reader, const std::vector<ColumnInfo>& columns)
 std::string Schema::to_json() const {
   Json columns = Json::array();
   for (const ColumnInfo& info : columns_) columns.push_back(column_to_json(info));
-  const Json json = {{"version", version_of(columns_)},
-                     {"seed", seed_},
+  const Json json = {{"version", kVersion},
                      {"missing", missing_ == Missing::drop ? "drop" : "error"},
                      {"columns", std::move(columns)},
                      {"notes", notes_}};
@@ -278,13 +295,12 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
   const Reader reader(file, json, "the whole");
   const std::uint64_t version = reader.whole("version");
-  if (version < kVersion || version > kReachVersion) {
-    throw InputError(file, fmt::format("the schema has version {}, this program reads versions {} "
+  if (version < 1 || version > kVersion) {
+    throw InputError(file, fmt::format("the schema has version {}, this program reads versions 1 "
                                        "to {}; use the program that wrote it",
-                                       version, kVersion, kReachVersion));
+                                       version, kVersion));
   }
   Schema schema;
-  schema.seed_ = reader.whole("seed");
   const std::string missing = reader.text("missing");
   reader.require(missing == "drop" || missing == "error", "has another missing than drop or error");
   schema.missing_ = missing == "drop" ? Missing::drop : Missing::error;
@@ -293,16 +309,23 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
   reader.require(columns.size() <= kMostColumns, "has too many columns");
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Reader column(file, columns[i], fmt::format("column {}", i + 1));
-    schema.columns_.push_back(read_column(column));
+    schema.columns_.push_back(read_column(column, file));
     check_column(column, schema.columns_.back());
   }
   check_columns(reader, schema.columns_);
-  if (version != version_of(schema.columns_)) {
-    reader.require(version < kDistributionVersion, "has another version than its columns need");
+  const auto any = [&](const auto& has) {
+    return std::any_of(schema.columns_.begin(), schema.columns_.end(), has);
+  };
+  if (version < kDistributionVersion &&
+      any([](const ColumnInfo& info) { return info.distribution.has_value(); })) {
     throw InputError(file,
                      "this posterior is from an earlier version of the program, which had other "
                      "coordinates for parameters with a prior; fit it again");
   }
+  schema.outdated_ =
+      version < kVersion && any([](const ColumnInfo& info) {
+        return info.role == ColumnRole::feature && (info.noise > 0 || info.bounds != Bounds{});
+      });
   schema.index_columns();
   for (const ColumnInfo& info : schema.columns_) {
     reader.require(

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <numeric>
 #include <stdexcept>
 
 #include "jeffreys/base/input_error.h"
@@ -35,6 +37,60 @@ std::size_t Table::line(std::size_t row) const {
   if (after == anchors.begin()) return 0;
   const LineAnchor& anchor = *(after - 1);
   return anchor.line + (row - anchor.row);
+}
+
+namespace {
+
+// Less, equal or greater; what is missing comes last.
+std::weak_ordering compare_cells(const Column& column, std::size_t a, std::size_t b) {
+  const bool a_missing = column.missing(a);
+  if (a_missing || column.missing(b)) return a_missing <=> column.missing(b);
+  if (column.is_text()) {
+    if (column.codes[a] == column.codes[b]) return std::weak_ordering::equivalent;
+    return column.labels[static_cast<std::size_t>(column.codes[a])] <=>
+           column.labels[static_cast<std::size_t>(column.codes[b])];
+  }
+  return std::weak_order(column.numbers[a] + 0.0, column.numbers[b] + 0.0);
+}
+
+template <typename Item>
+std::vector<Item> in_order(const std::vector<Item>& items, const std::vector<std::size_t>& order) {
+  std::vector<Item> result;
+  if (items.empty()) return result;
+  result.reserve(items.size());
+  for (const std::size_t row : order) result.push_back(items[row]);
+  return result;
+}
+
+}  // namespace
+
+Table sorted_by_content(const Table& table, const std::vector<std::string>& but_not) {
+  std::vector<const Column*> columns;
+  for (const Column& column : table.columns) {
+    if (std::find(but_not.begin(), but_not.end(), column.name) == but_not.end()) {
+      columns.push_back(&column);
+    }
+  }
+  std::vector<std::size_t> order(table.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    for (const Column* column : columns) {
+      const std::weak_ordering compared = compare_cells(*column, a, b);
+      if (compared != 0) return compared < 0;
+    }
+    return false;
+  });
+  Table sorted{table.source, table.columns, {}};
+  for (Column& column : sorted.columns) {
+    column.numbers = in_order(column.numbers, order);
+    column.codes = in_order(column.codes, order);
+    column.first_text_row = static_cast<std::size_t>(
+        std::find(order.begin(), order.end(), column.first_text_row) - order.begin());
+  }
+  for (std::size_t row = 0; row < order.size() && !table.anchors.empty(); ++row) {
+    sorted.anchors.push_back({row, table.line(order[row])});
+  }
+  return sorted;
 }
 
 Table table_from_matrix(const MatrixView<double>& values, const std::vector<std::string>& names) {

@@ -79,6 +79,28 @@ Repeats count_repeats(const std::vector<double>& sorted) {
   return repeats;
 }
 
+std::vector<double> take_atoms(std::vector<double>& sorted) {
+  constexpr std::size_t kMostAtoms = 3;
+  constexpr std::size_t kLeastRows = 10;
+  constexpr double kLeastShare = 0.05;
+  constexpr std::size_t kLeastOthers = 20;
+  std::vector<double> others = sorted;
+  std::vector<double> atoms;
+  for (;;) {
+    if (others.size() < kLeastOthers) return {};
+    const Repeats repeats = count_repeats(others);
+    if (!repeats.ties) break;
+    if (atoms.size() == kMostAtoms || repeats.most < kLeastRows ||
+        static_cast<double>(repeats.most) < kLeastShare * static_cast<double>(sorted.size())) {
+      return {};
+    }
+    atoms.push_back(repeats.most_frequent);
+    std::erase(others, repeats.most_frequent);
+  }
+  if (!atoms.empty()) sorted = std::move(others);
+  return atoms;
+}
+
 Lattice find_lattice(const std::vector<double>& sorted) {
   Lattice lattice;
   lattice.least_gap = least_gap(sorted);

@@ -26,6 +26,10 @@ struct Lattice {
 Repeats count_repeats(const std::vector<double>& sorted);
 Lattice find_lattice(const std::vector<double>& sorted);
 
+// Takes the values out that hold at least 10 rows and 5 % of them each, at most three, if what is
+// left has no ties and at least 20 rows; the most frequent one first. Otherwise there are none.
+std::vector<double> take_atoms(std::vector<double>& sorted);
+
 // To the nearest point of a lattice. Decimal steps give the double nearest to the decimal number.
 class Rounding {
  public:

@@ -41,14 +41,16 @@ void LikelihoodStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& con
 
 template <typename T>
 Matrix<T> LikelihoodStep<T>::with_noise(const MatrixView<T>& x, std::int64_t iteration) const {
-  Matrix<T> noise(x.rows(), x.cols());
+  Matrix<T> noise(x.rows(), main_.continuous_features());
   kernels::fill_normals(
       kernels::RandomArguments<T>{{seed_, kDataNoise, static_cast<std::uint64_t>(iteration)},
                                   0,
                                   static_cast<std::size_t>(x.rows()),
-                                  static_cast<std::size_t>(x.cols()),
+                                  static_cast<std::size_t>(noise.cols()),
                                   noise.data()});
-  return x + static_cast<T>(noise_) * noise;
+  Matrix<T> noisy = x;
+  noisy.leftCols(noise.cols()) += static_cast<T>(noise_) * noise;
+  return noisy;
 }
 
 template class LikelihoodStep<float>;

@@ -80,7 +80,7 @@ TrainingRun<T>::TrainingRun(Density<T>& main, UnnormalizedDensity<T>* proxy, Tra
       data_(checked(std::move(data), main)),
       main_(main),
       proxy_(proxy),
-      batches_(data_.x, data_.context, options.batch_size, options.seed),
+      batches_(data_, options.batch_size, options.seed),
       main_update_(main, options.optimizer, options.averaging),
       likelihood_step_(main, options),
       constraints_(proxy != nullptr ? options.constraints(proxy->normalized())

@@ -206,8 +206,7 @@ TEST_F(DamagedJson, IsRefused) {
   EXPECT_EQ(refusal([](Json&) {}), "none");
   using Damage = std::pair<const char*, std::function<void(Json&)>>;
   for (const auto& [problem, damage] : std::vector<Damage>{
-           {"lacks seed", [](Json& j) { j.erase("seed"); }},
-           {"whole number in seed", [](Json& j) { j["seed"] = -1; }},
+           {"lacks missing", [](Json& j) { j.erase("missing"); }},
            {"list in columns", [](Json& j) { j["columns"] = 3; }},
            {"has no feature", [](Json& j) { j["columns"] = Json::array(); }},
            {"column 1 is not an object", [](Json& j) { j["columns"][0] = nullptr; }},
@@ -230,7 +229,17 @@ TEST_F(DamagedJson, IsRefused) {
             [](Json& j) {
               j["columns"][1]["labels"] = {1, 2};
             }},
-           {"another noise than 1", [](Json& j) { j["columns"][1]["noise"] = 2; }},
+           {"never seen", [](Json& j) { j["columns"][1]["unseen"] = 0; }},
+           {"atoms where none belong", [](Json& j) { j["columns"][1]["atoms"] = {1.5}; }},
+           {"finite numbers in atoms", [](Json& j) { j["columns"][0]["atoms"] = {"a"}; }},
+           {"shape that does not fit",
+            [](Json& j) {
+              j["columns"][0]["shape"] = {{"power", 1}, {"tail", 1}, {"scale", 1}};
+            }},
+           {"shape that does not fit",
+            [](Json& j) {
+              j["columns"][3]["shape"] = {{"power", 1}, {"tail", 0}, {"scale", 1}};
+            }},
            {"negative resolution", [](Json& j) { j["columns"][2]["noise"] = -1; }},
            {"leave nothing between", [](Json& j) { j["columns"][3]["upper"] = -1; }},
            {"no nudge", [](Json& j) { j["columns"][3]["nudge"] = 0; }},
@@ -246,7 +255,7 @@ TEST_F(DamagedJson, IsRefused) {
               j["columns"][0]["role"] = "copy";
               j["columns"][0]["copy_of"] = 0;
             }},
-           {"version 4", [](Json& j) { j["version"] = 4; }},
+           {"version 5", [](Json& j) { j["version"] = 5; }},
        }) {
     EXPECT_THAT(refusal(damage), HasSubstr(problem));
   }

@@ -40,7 +40,6 @@ class SchemaRegression : public ::testing::Test {
                              {"size", Distribution::normal(0, 3, {.lower = 0})},
                              {"rate", Distribution::log_normal(-2, 0.5, {.upper = 4})}};
     options.regress_on_conditions = true;
-    options.seed = 3;
     return options;
   }
 
@@ -76,8 +75,16 @@ class SchemaRegression : public ::testing::Test {
         .table();
   }
 
+  // Numbers come first, then categories.
   static const ColumnInfo& info(const Schema& schema, Eigen::Index feature) {
-    return info_of(schema, schema.feature_names()[static_cast<std::size_t>(feature)]);
+    std::vector<const ColumnInfo*> features;
+    for (const bool categories : {false, true}) {
+      for (const ColumnInfo& info : schema.columns()) {
+        const bool category = info.kind == ColumnKind::categorical;
+        if (info.role == ColumnRole::feature && category == categories) features.push_back(&info);
+      }
+    }
+    return *features[static_cast<std::size_t>(feature)];
   }
 
   static std::string problem_in(const std::function<void()>& call) {
@@ -220,7 +227,12 @@ TEST_F(SchemaRegression, TheJacobianIsThatOfEncoding) {
   for (Eigen::Index f = 0; f < encoded.x.cols(); ++f) {
     const ColumnInfo& column = info(schema, f);
     for (Eigen::Index r = 0; r < expected.size(); ++r) {
-      // Categories and whole numbers are rounded on their way back: only scaled on their way in.
+      // Categories are codes, whose probability is that of all labels that were seen.
+      if (column.kind == ColumnKind::categorical) {
+        expected[r] += std::log1p(-column.unseen);
+        continue;
+      }
+      // Whole numbers are rounded on their way back: only scaled on their way in.
       if (column.noise > 0) {
         expected[r] -= std::log(column.scale);
         continue;
@@ -405,7 +417,7 @@ TEST_F(SchemaRegression, RefusesDamagedRegressions) {
   nlohmann::json json = nlohmann::json::parse(text);
   for (auto& column : json["columns"]) {
     if (column["role"] == "condition") column["role"] = "feature";
-    if (column["kind"] == "categorical") column["noise"] = 1;
+    if (column["kind"] == "categorical") column["unseen"] = 0.01;
     if (column.contains("regression")) column["regression"] = {0.5};
   }
   EXPECT_THAT(problem_in([&] { Schema::from_json(json.dump(), "m"); }),

@@ -124,7 +124,6 @@ inline SchemaOptions mixed_options() {
   SchemaOptions options;
   options.condition = {"given"};
   options.bounds = {{"share", {0, 1}}, {"positive", {.lower = 0}}};
-  options.seed = 11;
   return options;
 }
 

@@ -11,7 +11,9 @@ using jeffreys::testing::normal_numbers;
 using jeffreys::testing::TableMaker;
 using jeffreys::testing::transformed;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 ColumnInfo info_of_values(const std::vector<double>& values, const SchemaOptions& options = {}) {
   return Schema::fit(TableMaker().numbers("a", values).table(), options).columns().at(0);
@@ -69,20 +71,42 @@ TEST(Resolution, SinglePrecisionHidesNoDecimals) {
   EXPECT_EQ(info_of_values(values).resolution, 0.1);
 }
 
-TEST(Resolution, ASpikeTakesThatOfTheOtherValues) {
+TEST(Atoms, HoldManyRowsAmongFineOnes) {
   std::vector<double> values = decimals(1e4);
   for (std::size_t i = 0; i < values.size(); i += 3) values[i] = 0;
   const Table table = TableMaker().numbers("a", values).table();
   const Schema schema = Schema::fit(table, {});
-  EXPECT_EQ(schema.columns()[0].resolution, 1e-4);
+  const ColumnInfo& info = schema.columns()[0];
+  EXPECT_THAT(info.atoms, ElementsAre(0));
+  EXPECT_EQ(info.resolution, 1e-4);
+  EXPECT_EQ(info.noise, 0);
+  EXPECT_EQ(schema.continuous(), 1u);
+  EXPECT_THAT(schema.categories(), ElementsAre(2u));
   EXPECT_THAT(schema.notes(), Contains(HasSubstr("33.4 % of the rows are exactly 0")));
   EXPECT_EQ(cells_of(schema.decode(schema.encode(table).x), "a"), cells_of(table, "a"));
 }
 
-TEST(Resolution, ASpikeAmongFullDoublesGetsSomeNoise) {
-  std::vector<double> values = normal_numbers(300, 1);
-  for (std::size_t i = 0; i < values.size(); i += 3) values[i] = 0;
-  EXPECT_GE(info_of_values(values).noise, 1e-7);
+// Mean and scale are those of the others.
+TEST(Atoms, DoNotCountInTheMoments) {
+  std::vector<double> values = normal_numbers(600, 1);
+  const std::vector<double> others(values.begin() + 300, values.end());
+  std::fill(values.begin(), values.begin() + 200, 1000);
+  std::fill(values.begin() + 200, values.begin() + 300, -5);
+  const ColumnInfo info = info_of_values(values);
+  EXPECT_THAT(info.atoms, ElementsAre(1000, -5));
+  EXPECT_NEAR(info.mean, info_of_values(others).mean, 1e-12);
+  EXPECT_NEAR(info.scale, info_of_values(others).scale, 1e-12);
+}
+
+TEST(Atoms, AreNotWhereOtherValuesRepeatToo) {
+  std::vector<double> values = decimals(1);
+  EXPECT_THAT(info_of_values(values).atoms, IsEmpty());
+  for (std::size_t i = 0; i < values.size(); i += 2) values[i] = 0;
+  EXPECT_THAT(info_of_values(values).atoms, IsEmpty());
+  // Too few rows to be told from chance.
+  values = normal_numbers(500, 1);
+  std::fill(values.begin(), values.begin() + 9, 0);
+  EXPECT_THAT(info_of_values(values).atoms, IsEmpty());
 }
 
 TEST(Resolution, KeepingTiesAddsNoNoise) {

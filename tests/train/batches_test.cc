@@ -12,10 +12,10 @@ namespace {
 constexpr Eigen::Index kBatchedRows = 23;
 
 // Row i is (i, i + 0.5), its context 100 + i.
-struct Rows {
-  Matrix<double> x{kBatchedRows, 2};
-  Matrix<double> context{kBatchedRows, 1};
+struct Rows : TrainingData<double> {
   Rows() {
+    x.resize(kBatchedRows, 2);
+    context.resize(kBatchedRows, 1);
     for (Eigen::Index i = 0; i < kBatchedRows; ++i) {
       const auto number = static_cast<double>(i);
       x.row(i) << number, number + 0.5;
@@ -44,7 +44,7 @@ std::vector<double> epoch(Batches<double>& batches, std::int64_t number) {
 
 TEST(Batches, VisitEveryRowOnceInEachEpoch) {
   const Rows rows;
-  Batches<double> batches(rows.x, rows.context, 5, 1);
+  Batches<double> batches(rows, 5, 1);
   std::vector<double> all(kBatchedRows);
   for (Eigen::Index i = 0; i < kBatchedRows; ++i) all[static_cast<std::size_t>(i)] = rows.x(i, 0);
   std::vector<std::vector<double>> orders;
@@ -62,7 +62,7 @@ TEST(Batches, VisitEveryRowOnceInEachEpoch) {
 
 TEST(Batches, KeepRowAndContextTogether) {
   const Rows rows;
-  Batches<double> batches(rows.x, rows.context, 5, 1);
+  Batches<double> batches(rows, 5, 1);
   for (std::int64_t i = 0; i < 12; ++i) {
     batches.move_to(i);
     ASSERT_EQ(batches.context().rows(), batches.x().rows());
@@ -76,8 +76,8 @@ TEST(Batches, KeepRowAndContextTogether) {
 // As after a resume.
 TEST(Batches, DependOnTheIterationAlone) {
   const Rows rows;
-  Batches<double> in_order(rows.x, rows.context, 5, 1);
-  Batches<double> jumping(rows.x, rows.context, 5, 1);
+  Batches<double> in_order(rows, 5, 1);
+  Batches<double> jumping(rows, 5, 1);
   std::vector<std::vector<double>> expected;
   for (std::int64_t i = 0; i < 17; ++i) {
     in_order.move_to(i);
@@ -91,15 +91,15 @@ TEST(Batches, DependOnTheIterationAlone) {
 
 TEST(Batches, DependOnTheSeed) {
   const Rows rows;
-  Batches<double> one(rows.x, rows.context, 5, 1);
-  Batches<double> two(rows.x, rows.context, 5, 2);
+  Batches<double> one(rows, 5, 1);
+  Batches<double> two(rows, 5, 2);
   EXPECT_NE(epoch(one, 0), epoch(two, 0));
 }
 
 // 2000 epochs: a row comes first in 1/23 of them, 87 with a standard error of 9.
 TEST(Batches, BringEveryRowToTheFrontEquallyOften) {
   const Rows rows;
-  Batches<double> batches(rows.x, rows.context, 5, 3);
+  Batches<double> batches(rows, 5, 3);
   std::vector<int> first(kBatchedRows, 0);
   for (std::int64_t number = 0; number < 2000; ++number) {
     batches.move_to(5 * number);
@@ -111,7 +111,7 @@ TEST(Batches, BringEveryRowToTheFrontEquallyOften) {
 TEST(Batches, AreAllRowsInTheirOrderWithoutASize) {
   const Rows rows;
   for (const Eigen::Index size : {Eigen::Index{0}, kBatchedRows, kBatchedRows + 1}) {
-    Batches<double> batches(rows.x, rows.context, size, 1);
+    Batches<double> batches(rows, size, 1);
     batches.move_to(3);
     EXPECT_EQ(batches.x(), rows.x) << size;
     EXPECT_EQ(batches.context(), rows.context) << size;
@@ -119,12 +119,36 @@ TEST(Batches, AreAllRowsInTheirOrderWithoutASize) {
 }
 
 TEST(Batches, TakeRowsWithoutContext) {
-  const Rows rows;
-  const Matrix<double> none(kBatchedRows, 0);
-  Batches<double> batches(rows.x, none, 5, 1);
+  Rows rows;
+  rows.context.resize(kBatchedRows, 0);
+  Batches<double> batches(rows, 5, 1);
   batches.move_to(4);
   EXPECT_EQ(batches.context().rows(), 3);
   EXPECT_EQ(batches.context().cols(), 0);
+}
+
+// Each iteration sees its rows as they are redrawn, and only a copy of them.
+TEST(Batches, AreRedrawnInEveryIteration) {
+  Rows rows;
+  const Matrix<double> original = rows.x;
+  rows.redraw = [](std::int64_t iteration, std::span<const std::size_t> numbers,
+                   Matrix<double>& x) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      EXPECT_EQ(x(row, 0), static_cast<double>(numbers[i]));
+      x(row, 1) = 1000 * static_cast<double>(iteration) + static_cast<double>(numbers[i]);
+    }
+  };
+  for (const Eigen::Index size : {Eigen::Index{0}, Eigen::Index{5}}) {
+    Batches<double> batches(rows, size, 1);
+    for (const std::int64_t iteration : {4, 2, 7}) {
+      batches.move_to(iteration);
+      for (Eigen::Index r = 0; r < batches.x().rows(); ++r) {
+        EXPECT_EQ(batches.x()(r, 1), 1000 * static_cast<double>(iteration) + batches.x()(r, 0));
+      }
+    }
+  }
+  EXPECT_EQ(rows.x, original);
 }
 
 }  // namespace

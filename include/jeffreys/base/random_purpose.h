@@ -18,6 +18,7 @@ namespace jeffreys {
   X(kDataNoise, 4)                                                                  \
   X(kWarmStart, 5)                                                                  \
   X(kValidation, 6)                                                                 \
+  X(kCellPlaces, 7) /* of rows in their cells; row = row of the data */             \
   /* Fitted tables */                                                               \
   X(kTableSamples, 0x100)                                                           \
   X(kRowZeta, 0x101)                                                                \
@@ -49,7 +50,7 @@ namespace jeffreys {
   X(kTies, 0xfc22) /* column = parameter, then density and distance */              \
   /* Data */                                                                        \
   X(kSplitPurpose, 0xfd00)                                                          \
-  X(kDequantizePurpose, 0xfd01)                                                     \
+  X(kCellPoints, 0xfd01) /* iteration = turn */                                     \
   X(kPartsPurpose, 0xfd02)                                                          \
   X(kSourceUniform, 0xfe00)                                                         \
   X(kSourceNormal, 0xfe01)                                                          \

@@ -20,15 +20,11 @@ namespace jeffreys {
 // A table as the models will see it.
 struct PreparedTable {
   Schema schema;
-  Matrix<double> x = {};  // [training rows, features]
-  Matrix<double> context = {};
-  Vector<double> log_jacobian = {};
-  Matrix<double> validation_x = {};
-  Matrix<double> validation_context = {};
-  Vector<double> validation_log_jacobian = {};
-  std::size_t dropped = 0;  // rows with missing cells
+  EncodedRows training = {};
+  EncodedRows validation = {};  // held out
+  std::size_t dropped = 0;      // rows with missing cells
 
-  [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(x.rows()); }
+  [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(training.size()); }
 };
 
 // Fits the schema to the training rows and encodes all rows. Throws InputError for a table that no

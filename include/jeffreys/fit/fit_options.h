@@ -29,8 +29,8 @@ struct EnergySettings {
 };
 
 struct FitOptions {
-  std::uint64_t seed = 0;
-  SchemaOptions schema = {};        // its seed, and that of `train`, are set from `seed`
+  std::uint64_t seed = 0;  // that of `train` is set from it
+  SchemaOptions schema = {};
   double validation_fraction = -1;  // share held out; negative: by the number of rows; 0: none
   ModelChoice main = {"flow"};
   ModelChoice proxy = {"flow"};

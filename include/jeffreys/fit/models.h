@@ -15,13 +15,23 @@ struct ModelChoiceInfo {
 };
 [[nodiscard]] std::vector<ModelChoiceInfo> model_choices();
 
-// Throws std::invalid_argument where the main model would be one that cannot be sampled.
-[[nodiscard]] AnyDensity<float> make_main_model(const FitOptions& options, Eigen::Index features,
-                                                Eigen::Index context_features);
+// What a row consists of.
+struct RowShape {
+  Eigen::Index features = 0;  // continuous numbers
+  Eigen::Index context_features = 0;
+  std::vector<Eigen::Index> categories = {};  // the number of classes of each
+};
+[[nodiscard]] RowShape row_shape(const Schema& schema);
+
+// Rows with categories have models of both (jeffreys/model/mixed_density.h). Throws
+// std::invalid_argument where the main model would be one that cannot be sampled.
+[[nodiscard]] AnyDensity<float> make_main_model(const FitOptions& options, const RowShape& shape);
 
 // The proxy's weights are drawn with another seed than the main model's, because two equal flows
 // would stay nearly equal for a while.
-[[nodiscard]] AnyModel<float> make_proxy_model(const FitOptions& options, Eigen::Index features,
-                                               Eigen::Index context_features);
+[[nodiscard]] AnyModel<float> make_proxy_model(const FitOptions& options, const RowShape& shape);
+
+// Lets a fresh model of rows with categories begin at the frequencies of the classes.
+void start_at_frequencies(UnnormalizedDensity<float>& model, const MatrixView<float>& x);
 
 }  // namespace jeffreys

@@ -20,8 +20,14 @@ namespace jeffreys {
 // Which of the two models speaks.
 enum class From { main, proxy };
 
-struct TableLogProb {
-  Vector<double> log_prob;        // in the user's units; one for each complete row
+// Log densities of rows in the user's units. Of a value on a lattice it is the probability of its
+// cell, as a density over the cell's width, so that it is a probability for whole numbers.
+struct RowScores {
+  Vector<double> log_prob;
+  Vector<double> error;  // standard error of what is left of integrating over cells; 0 without them
+};
+
+struct TableLogProb : RowScores {
   std::vector<std::size_t> rows;  // the table's rows that these are
   std::size_t dropped = 0;        // rows with a missing cell
 };
@@ -64,7 +70,9 @@ class TabularDensity {
   // std::invalid_argument if asked for a proxy that is not there. With conditions, an energy
   // proxy's zeta is estimated for every row from 1,024 samples.
   [[nodiscard]] TableLogProb log_prob(const Table& table, std::optional<From> from = {}) const;
-  // The same for encoded rows, without the Jacobian of the schema.
+  // The same for rows that the schema encoded. Their context may be a single row for all.
+  [[nodiscard]] RowScores score(const EncodedRows& rows, From from) const;
+  // Of rows as the models see them, without the Jacobian of the schema; nothing is left open.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x,
                                         const MatrixView<double>& context, From from) const;
 
@@ -87,6 +95,12 @@ class TabularDensity {
   static TabularDensity load(const std::filesystem::path& path);
 
  private:
+  // Of a proxy that is not normalised, log zeta is still in it.
+  [[nodiscard]] Vector<double> log_unnormalized(const MatrixView<double>& x,
+                                                const MatrixView<double>& context, From from) const;
+  void subtract_log_zeta(const MatrixView<double>& context, From from,
+                         Vector<double>& log_prob) const;
+
   Schema schema_;
   AnyDensity<T> main_;
   std::optional<AnyModel<T>> proxy_;

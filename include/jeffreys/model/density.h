@@ -67,6 +67,9 @@ class UnnormalizedDensity {
 
   [[nodiscard]] virtual Eigen::Index features() const = 0;
   [[nodiscard]] virtual Eigen::Index context_features() const = 0;
+  // The first of the features that are numbers; the others are codes of classes, to which noise
+  // must not be added.
+  [[nodiscard]] virtual Eigen::Index continuous_features() const { return features(); }
 
   // Whether exp(log_unnormalized) integrates to one, so that zeta need not be estimated.
   [[nodiscard]] virtual bool normalized() const { return false; }

@@ -76,6 +76,7 @@ class MixedDensity final : public Density<T> {
   [[nodiscard]] std::unique_ptr<UnnormalizedDensity<T>> clone() const override;
   [[nodiscard]] Eigen::Index features() const override;
   [[nodiscard]] Eigen::Index context_features() const override { return options_.context_features; }
+  [[nodiscard]] Eigen::Index continuous_features() const override { return options_.features; }
   // Blocks "categories.*", then "given.*".
   [[nodiscard]] const ParameterLayout& layout() const override { return layout_; }
   [[nodiscard]] std::span<const T> parameters() const override { return parameters_; }
@@ -162,6 +163,7 @@ class MixedEnergy final : public UnnormalizedDensity<T> {
   [[nodiscard]] Eigen::Index context_features() const override {
     return energy_->context_features();
   }
+  [[nodiscard]] Eigen::Index continuous_features() const override { return options_.features; }
   [[nodiscard]] const ParameterLayout& layout() const override { return energy_->layout(); }
   [[nodiscard]] std::span<const T> parameters() const override { return energy_->parameters(); }
   void edit_parameters(const std::function<void(std::span<T>)>& edit) override {

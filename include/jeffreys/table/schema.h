@@ -1,10 +1,16 @@
 // From a user's table to the numbers of a model and back.
 //
-// Features (what the model has a density of) pass through three steps:
-//   noise         categories: code + U(0, 1). Ties and integers: value + U(-noise / 2, noise / 2).
-//   bounds        two: log((v - lower) / (upper - v)); one: log of the distance to it. Of values on
-//                 a lattice the bounds are those of the cells, half a step further out.
+// Features (what the model has a density of) are continuous numbers first, then categories.
+//
+// Continuous numbers pass through three steps:
+//   cells         A whole or rounded number stands for all values of its cell (encoded_rows.h).
+//   bounds        normal scores of a distribution between the bounds whose shape is fitted to the
+//                 rows. Of values on a lattice the bounds are those of the cells, half a step
+//                 further out.
 //   standardise   (t - mean) / scale.
+// Categories are the codes 0, 1, ... of sorted labels; labels that the fitted rows do not have
+// share one more code and a small probability. A value that holds many rows of an otherwise
+// continuous column (an atom) is a category too, and leaves the column's number open.
 // A feature with a distribution (a prior) gets neither noise nor bounds. It is standardised as it
 // is, and numbers beyond an end of the support are folded back inside (fold.h), so that no sample
 // leaves it; other_sources() gives the places over which a density must then be summed. Only
@@ -17,29 +23,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "jeffreys/base/distribution.h"
 #include "jeffreys/base/matrix.h"
+#include "jeffreys/table/column_info.h"
+#include "jeffreys/table/encoded_rows.h"
 #include "jeffreys/table/table.h"
 
 namespace jeffreys {
 
-enum class ColumnKind { numeric, integer, categorical, ignored };
-// constant, copy: not in the model, restored by decode. left_out: ignored, or without any value.
-enum class ColumnRole { feature, condition, constant, copy, left_out };
 enum class Ties { dequantize, keep };
 enum class Missing { drop, error };
 enum class Standardize { training, all };
-
-std::string_view name_of(ColumnKind kind);
-std::string_view name_of(ColumnRole role);
 
 struct SchemaOptions {
   std::vector<std::string> condition = {};
@@ -52,7 +51,6 @@ struct SchemaOptions {
   Missing missing = Missing::drop;
   Standardize standardize = Standardize::training;
   bool regress_on_conditions = false;
-  std::uint64_t seed = 0;
 
   // Throws std::invalid_argument for a column with two contradicting roles or kinds, for bounds
   // that are not lower < upper, for a distribution that is not valid, and for one of a column that
@@ -60,52 +58,18 @@ struct SchemaOptions {
   void validate() const;
 };
 
-struct ColumnInfo {
-  std::string name;
-  ColumnRole role = ColumnRole::feature;
-  ColumnKind kind = ColumnKind::numeric;
-  double minimum = 0;  // of the complete rows, in the user's units; 0 for a categorical column
-  double maximum = 0;
-  std::vector<std::string> labels;  // sorted; of a categorical column
-  // A feature's values are offset + whole multiples of the resolution; 0 when there is none.
-  // Samples are rounded to it.
-  double resolution = 0;
-  double offset = 0;
-  double noise = 0;  // width of the uniform noise on a feature; 0 when there is none
-  Bounds bounds;
-  // Between which value plus noise lies, where there are bounds: on a lattice the bounds mean the
-  // cells of the outermost values, half a step further out. In files of earlier versions they are
-  // the bounds themselves, at which noise was reflected.
-  Bounds reach;
-  double nudge = 0;  // how far a value exactly at an end of its reach is moved inside
-  std::optional<Distribution> distribution = std::nullopt;
-  // The regression on a row's context: one coefficient for each context feature, then the
-  // intercept. Empty when there is none. In the user's units, as is the deviation of its residuals.
-  std::vector<double> regression = {};
-  double regression_deviation = 0;
-  double mean = 0;  // after noise, bounds or coordinates, and regression
-  double scale = 1;
-  double constant = 0;      // number, or place in `labels`
-  std::size_t copy_of = 0;  // place in columns()
-
-  bool operator==(const ColumnInfo&) const = default;
-};
-
 // Rows of the table without a missing cell in any column that is neither ignored nor wholly
 // missing. Missing::error: throws InputError for the first missing cell.
 std::vector<std::size_t> complete_rows(const Table& table, const SchemaOptions& options);
 
+// Throws what Schema::fit would for a wrong cell: for the first one, in the order of the table.
+void check_cells(const Table& table, const SchemaOptions& options);
+
 class Schema {
  public:
-  struct Encoded {
-    Matrix<double> x;        // [rows, features]
-    Matrix<double> context;  // [rows, context_features]
-    // [rows]; what to add to the model's log p(x) for the log density in the user's units. With
-    // noise it is a density of value + noise: its mean over the noise is at most the logarithm of
-    // the value's probability divided by the width of the noise.
-    Vector<double> log_jacobian;
-    std::vector<std::size_t> rows;  // the table's rows that these are
-    std::size_t dropped = 0;        // rows with a missing cell
+  struct Encoded : EncodedRows {
+    std::vector<std::size_t> rows = {};  // the table's rows that these are
+    std::size_t dropped = 0;             // rows with a missing cell
   };
 
   // `training` counts among complete_rows(table, options), which are the rows of
@@ -125,9 +89,13 @@ class Schema {
   // Columns x1, x2, ... and conditions c1, c2, ... that are taken as they are.
   static Schema identity(std::size_t features, std::size_t conditions = 0);
 
-  std::size_t features() const { return features_.size(); }
+  // Numbers of a row as the model sees it: continuous ones, then categories.
+  std::size_t features() const { return continuous_.size() + categories_.size(); }
+  std::size_t continuous() const { return continuous_.size(); }
+  // How many classes each category has, without that of labels that were never seen.
+  std::vector<std::size_t> categories() const;
   std::size_t context_features() const { return context_features_; }
-  std::vector<std::string> feature_names() const;
+  std::vector<std::string> feature_names() const;    // of the table's columns
   std::vector<std::string> condition_names() const;  // of the table's columns
   // Every column of the table that was fitted, in its order.
   const std::vector<ColumnInfo>& columns() const { return columns_; }
@@ -137,7 +105,7 @@ class Schema {
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Finds the columns by name; others are ignored, and so are the values of constant columns and
-  // copies. The noise depends on the seed, the column and the table's row alone. Throws InputError
+  // copies. Throws InputError
   // for a missing column, text where numbers belong, an unknown label, a value beyond its bounds,
   // its distribution's support or 1e150, and if no row is complete. A value exactly at an end of
   // the support is moved inside.
@@ -166,6 +134,9 @@ class Schema {
   // [rows, context_features]; no cell of a condition column may be missing.
   Matrix<double> encode_conditions(const Table& table) const;
 
+  // Whether it is from a file of an earlier version whose maps a new fit would not have.
+  bool outdated() const { return outdated_; }
+
   std::string to_json() const;
   // Throws InputError naming `file` unless the text is a schema that to_json could have written.
   static Schema from_json(const std::string& text, const std::string& file);
@@ -178,10 +149,11 @@ class Schema {
   std::vector<ColumnInfo> columns_;
   std::vector<std::string> notes_;
   Missing missing_ = Missing::drop;
-  std::uint64_t seed_ = 0;
-  // Derived from columns_.
-  std::vector<std::size_t> features_;    // places in columns_
-  std::vector<std::size_t> conditions_;  // places in columns_
+  bool outdated_ = false;
+  // Derived from columns_: places there.
+  std::vector<std::size_t> continuous_;
+  std::vector<std::size_t> categories_;
+  std::vector<std::size_t> conditions_;
   std::size_t context_features_ = 0;
 };
 

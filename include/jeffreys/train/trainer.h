@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,14 @@ namespace jeffreys {
 // have no context; validation may be empty.
 template <typename T>
 struct TrainingData {
-  Matrix<T> x;
-  Matrix<T> context;
-  Matrix<T> validation_x;
-  Matrix<T> validation_context;
+  Matrix<T> x = {};
+  Matrix<T> context = {};
+  Matrix<T> validation_x = {};
+  Matrix<T> validation_context = {};
+  // If given, called in every iteration with the numbers and a copy of the rows that it sees, which
+  // it may change: values on a lattice move in their cells. The same arguments give the same rows.
+  std::function<void(std::int64_t iteration, std::span<const std::size_t> rows, Matrix<T>& x)>
+      redraw = {};
 };
 
 enum class StopReason {

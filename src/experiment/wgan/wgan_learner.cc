@@ -37,9 +37,9 @@ class WganLearner final : public Learner {
   WganLearner(const Job& job, const Workload& workload)
       : max_skipped_(job.options.train.max_skipped),
         generator_(taken<SplineFlow<float>>(
-            make_main_model(job.options, workload.rows().x.cols(), 0), "main: expected flow")),
+            make_main_model(job.options, {workload.rows().x.cols()}), "main: expected flow")),
         critic_(taken<ResidualEnergy<float>>(
-            make_proxy_model(job.options, workload.rows().x.cols(), 0), "proxy: expected energy")),
+            make_proxy_model(job.options, {workload.rows().x.cols()}), "proxy: expected energy")),
         trainer_(generator_, critic_, workload.rows().x, options_of(job)) {}
 
   void step() override { record_ = trainer_.step(); }

@@ -1,0 +1,66 @@
+// Rows of a table as numbers of a model, and what the numbers leave open.
+//
+// A whole or rounded number stands for all values of its cell. Training sees it at another place of
+// the cell in every step; what is scored is the probability of the cell, which is the mean of the
+// density over its places.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "jeffreys/base/matrix.h"
+#include "jeffreys/table/column_info.h"
+
+namespace jeffreys {
+
+// The features of encoded rows that are open: those on a lattice.
+class Cells {
+ public:
+  // Of closed features; x has as many rows.
+  explicit Cells(Vector<double> log_jacobian = {}) : log_jacobian_(std::move(log_jacobian)) {}
+
+  // Numbers in (0, 1) that say where in its cell a row lies.
+  [[nodiscard]] Eigen::Index open() const { return static_cast<Eigen::Index>(features_.size()); }
+  [[nodiscard]] Eigen::Index rows() const { return log_jacobian_.size(); }
+
+  // Row i of x is row rows[i] of these, of which the open features are set to their values at
+  // places [rows, open]; log_jacobian, if it is wanted, is set for all features.
+  void place(std::span<const std::size_t> rows, const MatrixView<double>& places,
+             Eigen::Ref<Matrix<double>> x, Vector<double>* log_jacobian = nullptr) const;
+
+  [[nodiscard]] Cells take(std::span<const std::size_t> rows) const;
+
+  // values: in the user's units; zeros: where the guess of a regression is, or empty.
+  void add(Eigen::Index feature, const ColumnInfo& info, std::vector<double> values,
+           std::vector<double> zeros);
+
+ private:
+  struct Feature {
+    Eigen::Index place;  // in x
+    ColumnInfo info;
+    std::vector<double> values;
+    std::vector<double> zeros;
+  };
+
+  Vector<double> log_jacobian_;
+  std::vector<Feature> features_;
+};
+
+// Points of the unit cube [count, dimensions] that fill it evenly; `turn` shifts them all, so that
+// the sets of several turns are alike and independent. The same arguments give the same points.
+[[nodiscard]] Matrix<double> even_points(Eigen::Index count, Eigen::Index dimensions, int turn);
+
+struct EncodedRows {
+  Matrix<double> x = {};        // [rows, features]; open features in the middle of their cells
+  Matrix<double> context = {};  // [rows, context features]
+  // [rows]; what to add to the model's log p(x) for the log density in the user's units, at x.
+  Vector<double> log_jacobian = {};
+  Cells cells = Cells();
+
+  [[nodiscard]] Eigen::Index size() const { return x.rows(); }
+  [[nodiscard]] EncodedRows take(std::span<const std::size_t> rows) const;
+};
+
+}  // namespace jeffreys
