@@ -55,6 +55,10 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
       lines.push_back("warning: " + warning);
     }
   }
+  if (density.schema().outdated()) {
+    json["advice"] = kOutdated;
+    lines.emplace_back(kOutdated);
+  }
   if (globals.json) {
     print_json(json);
   } else {

@@ -19,7 +19,7 @@ struct FitArguments {
   std::vector<std::string> integer;
   std::vector<std::string> ignore;
   std::vector<std::string> bounds;
-  std::string ties, standardize;
+  std::string ties, standardize, calibration;
   bool list_settings = false;
   TableOptions reading;
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
@@ -79,7 +79,8 @@ void run_fit(FitArguments& a, Globals& globals) {
       a.model.empty() ? std::filesystem::path(a.table).filename().replace_extension(".model")
                       : std::filesystem::path(a.model);
   require_other_file(model.string(), {a.table});
-  a.training->named = {{"ties", a.ties}, {"standardize", a.standardize}};
+  a.training->named = {
+      {"ties", a.ties}, {"standardize", a.standardize}, {"calibration.fraction", a.calibration}};
   TableOptions reading = a.reading;
   reading.text_columns = a.categorical;
   const Table table = read_table(a.table, reading);
@@ -122,6 +123,9 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_flag("--settings", a->list_settings, "List all settings and presets, and stop");
   command->add_option("--ties", a->ties, "Repeated values: dequantize (default) or keep");
   command->add_option("--standardize", a->standardize, "On training rows (default) or all");
+  command->add_option("--calibration", a->calibration,
+                      "Share of the rows to keep for the p-values of `log_prob --percentile` "
+                      "(default: none below 1000 rows, then 5 %)");
   command->add_option("--array", a->reading.array, "Which array of an NPZ file");
   command->footer(
       "Examples:\n"

@@ -29,6 +29,7 @@ std::string column_line(const ColumnInfo& c) {
   } else if (c.role != ColumnRole::left_out) {
     line += fmt::format(" {:g} to {:g}", c.minimum, c.maximum);
   }
+  if (!c.atoms.empty()) line += fmt::format(", {} often", fmt::join(c.atoms, " and "));
   if (c.resolution > 0) line += fmt::format(", resolution {:g}", c.resolution);
   return line;
 }
@@ -88,6 +89,7 @@ void run_inspect(const std::string& path, const Globals& globals) {
   print_line("columns:");
   for (const ColumnInfo& column : density.schema().columns()) print_line(column_line(column));
   for (const std::string& note : density.schema().notes()) print_line("note: " + note);
+  if (density.schema().outdated()) print_line(kOutdated);
   print_record(record);
 }
 

@@ -17,6 +17,11 @@ template <typename T>
 From chosen_from(const std::string& text, const TabularDensity<T>& density);
 
 // A table whose columns are read as the model's.
+// Advice for a model whose Schema is outdated().
+inline constexpr const char* kOutdated =
+    "this model is from an earlier version, which treated whole numbers, categories or bounds "
+    "differently: fit it again";
+
 Table read_table_for(const std::string& path, const Schema& schema);
 
 // Adds --from.

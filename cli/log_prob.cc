@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/load.h"
 #include "jeffreys/evaluate/held_out.h"
+#include "jeffreys/fit/explain.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -13,17 +15,96 @@ struct LogProbArguments {
   std::string table;
   std::string from;
   std::string precision = "float";
+  bool percentile = false;
+  bool explain = false;
   std::string output;
 };
 
-// One row for each row of the table, in its order; rows with missing values have an empty cell.
-Table scores_table(const TableLogProb& result, std::size_t rows) {
-  Vector<double> scores = Vector<double>::Constant(static_cast<Eigen::Index>(rows), std::nan(""));
-  for (std::size_t i = 0; i < result.rows.size(); ++i) {
-    scores(static_cast<Eigen::Index>(result.rows[i])) =
-        result.log_prob(static_cast<Eigen::Index>(i));
+constexpr std::size_t kMostExplained = 3;
+
+// One number for each row of the table, in its order; NaN for rows that have none.
+std::vector<double> by_row(const Vector<double>& values, const std::vector<std::size_t>& rows,
+                           std::size_t all) {
+  std::vector<double> result(all, std::nan(""));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    result[rows[i]] = values(static_cast<Eigen::Index>(i));
   }
-  return table_from_matrix(scores, {"log_prob"});
+  return result;
+}
+
+Column text_column(const std::string& name, const std::vector<std::string>& texts) {
+  Column column{.name = name};
+  for (const std::string& text : texts) {
+    column.codes.push_back(text.empty() ? -1 : static_cast<std::int32_t>(column.labels.size()));
+    if (!text.empty()) column.labels.push_back(text);
+  }
+  return column;
+}
+
+// The most surprising columns first: "age 4.2; site 1.3".
+std::vector<std::string> explanations(const Surprises& surprises, std::size_t all) {
+  std::vector<std::string> texts(all);
+  for (std::size_t i = 0; i < surprises.rows.size(); ++i) {
+    std::vector<std::pair<double, std::string>> columns;
+    for (std::size_t j = 0; j < surprises.columns.size(); ++j) {
+      columns.emplace_back(
+          surprises.nats(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)),
+          surprises.columns[j]);
+    }
+    std::stable_sort(columns.begin(), columns.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string& text = texts[surprises.rows[i]];
+    for (std::size_t k = 0; k < std::min(kMostExplained, columns.size()); ++k) {
+      const auto& [nats, name] = columns[k];
+      if (nats > 0) text += fmt::format("{}{} {:.1f}", text.empty() ? "" : "; ", name, nats);
+    }
+  }
+  return texts;
+}
+
+template <typename T>
+std::vector<std::string> score_lines(const LogProbArguments& a, const TabularDensity<T>& density,
+                                     const TableLogProb& result, From from, std::size_t rows) {
+  std::vector<std::string> lines;
+  if (density.schema().outdated()) lines.push_back(kOutdated);
+  if (result.dropped > 0) {
+    lines.push_back(fmt::format("{} of {} rows have missing values: their log_prob is empty",
+                                result.dropped, rows));
+  }
+  if (!result.unusual.empty()) {
+    lines.push_back(fmt::format(
+        "{} of {} rows have a label that the model does not know, or a value beyond its bounds: "
+        "the column \"note\" says what",
+        result.unusual.size(), rows));
+  }
+  if (a.percentile) {
+    const CalibrationScores& known = density.calibration();
+    const auto count = (from == From::main ? known.main : known.proxy).size();
+    lines.push_back(
+        known.kept
+            ? fmt::format("p-values are from {} rows that the fit kept for nothing else", count)
+            : fmt::format("p-values are approximate: they are from the {} held-out rows, which "
+                          "also chose the model; `fit --calibration 0.1` keeps rows for p-values "
+                          "alone",
+                          count));
+  }
+  // Of the rows that have one.
+  Vector<double> finite = result.log_prob;
+  const auto end =
+      std::remove_if(finite.begin(), finite.end(), [](double v) { return !std::isfinite(v); });
+  finite.conservativeResize(end - finite.begin());
+  const MeanNll nll = mean_nll(finite);
+  if (nll.rows > 1) {
+    lines.push_back(fmt::format("mean negative log density {:.4f} +- {:.4f} nats a row, {} rows",
+                                nll.nll, nll.standard_error, nll.rows));
+  }
+  if (result.error.size() > 0 && result.error.maxCoeff() > 0) {
+    lines.push_back(fmt::format(
+        "whole and rounded numbers are cells, over which scores are integrated: standard error "
+        "{:.2g} nats on average, {:.2g} at most",
+        result.error.mean(), result.error.maxCoeff()));
+  }
+  return lines;
 }
 
 template <typename T>
@@ -32,15 +113,26 @@ void run_log_prob(const LogProbArguments& a, const Globals& globals) {
   const auto density = TabularDensity<T>::load(a.model);
   const From from = chosen_from(a.from, density);
   const Table table = read_table_for(a.table, density.schema());
-  const TableLogProb result = density.log_prob(table, from);
-  const MeanNll nll = mean_nll(result.log_prob);
-  if (result.dropped > 0) {
-    say(globals, fmt::format("{} of {} rows have missing values: their log_prob is empty",
-                             result.dropped, table.rows()));
+  const TableLogProb result = density.log_prob(table, from, Unusual::keep);
+  Table scores{"", {}, {}};
+  const std::size_t rows = table.rows();
+  scores.columns.push_back(
+      {.name = "log_prob", .numbers = by_row(result.log_prob, result.rows, rows)});
+  if (a.percentile) {
+    const Vector<double> p = density.p_values(result.log_prob, from);
+    scores.columns.push_back({.name = "p_value", .numbers = by_row(p, result.rows, rows)});
   }
-  write_result(scores_table(result, table.rows()), a.output, globals);
-  say(globals, fmt::format("mean negative log density {:.4f} +- {:.4f} nats a row, {} rows",
-                           nll.nll, nll.standard_error, nll.rows));
+  if (a.explain) {
+    scores.columns.push_back(
+        text_column("explanation", explanations(explain(density, table, from), rows)));
+  }
+  if (!result.unusual.empty()) {
+    std::vector<std::string> notes(rows);
+    for (const auto& [row, note] : result.unusual) notes[row] = note;
+    scores.columns.push_back(text_column("note", notes));
+  }
+  write_result(scores, a.output, globals);
+  for (const std::string& line : score_lines(a, density, result, from, rows)) say(globals, line);
 }
 
 }  // namespace
@@ -52,13 +144,20 @@ void add_log_prob(CLI::App& app, Globals& globals) {
   command->add_option("model", a->model, "Model file")->required();
   command->add_option("table", a->table, "CSV, NPY or NPZ file with the model's columns")
       ->required();
+  command->add_flag("--percentile", a->percentile,
+                    "Add p_value: the share of rows like those of the fit that are as unusual");
+  command->add_flag("--explain", a->explain,
+                    "Add explanation: the columns that make a row unusual, in nats more than "
+                    "expected");
   add_from(*command, a->from);
   command->add_option("--precision", a->precision, "float (default) or double arithmetic")
       ->check(CLI::IsMember({"float", "double"}));
   command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
   command->footer(
-      "In nats, in the table's units. Examples:\n"
+      "In nats, in the table's units. Rows with a label that the model does not know, or with a\n"
+      "value beyond its bounds, are scored too, and a column says what is wrong. Examples:\n"
       "  jeffreys log_prob table.model new.csv -o scores.csv\n"
+      "  jeffreys log_prob table.model new.csv --percentile --explain -o unusual.csv\n"
       "  jeffreys log_prob table.model new.csv --precision double --from main");
   command->callback([a, &globals] {
     if (a->precision == "double") {

@@ -40,28 +40,40 @@ std::vector<std::string> drawn_columns(const PlotArguments& a, const Schema& sch
   return a.columns;
 }
 
-// A column as numbers to draw; labels as their places.
-Vector<double> column_numbers(const Table& table, const std::string& name) {
-  const Column* column = table.find(name);
-  Vector<double> numbers(static_cast<Eigen::Index>(table.rows()));
+// A column as numbers to draw; labels as their places among those of the model, whatever their
+// order in the table.
+Vector<double> column_numbers(const Table& table, const ColumnInfo& info) {
+  const Column* column = table.find(info.name);
+  Vector<double> numbers =
+      Vector<double>::Constant(static_cast<Eigen::Index>(table.rows()), std::nan(""));
   for (std::size_t i = 0; i < table.rows(); ++i) {
-    numbers(static_cast<Eigen::Index>(i)) =
-        column->is_text() ? static_cast<double>(column->codes[i]) : column->numbers[i];
+    double& place = numbers(static_cast<Eigen::Index>(i));
+    if (info.kind != ColumnKind::categorical) {
+      place = column->numbers[i];
+      continue;
+    }
+    const auto found = std::find(info.labels.begin(), info.labels.end(), column->text(i));
+    if (found != info.labels.end()) place = static_cast<double>(found - info.labels.begin());
   }
   return numbers;
 }
 
-Matrix<double> columns_of(const Table& table, const std::vector<std::string>& names) {
+Matrix<double> columns_of(const Table& table, const Schema& schema,
+                          const std::vector<std::string>& names) {
   Matrix<double> x(static_cast<Eigen::Index>(table.rows()),
                    static_cast<Eigen::Index>(names.size()));
   for (std::size_t k = 0; k < names.size(); ++k) {
-    x.col(static_cast<Eigen::Index>(k)) = column_numbers(table, names[k]);
+    const auto& columns = schema.columns();
+    const auto info = std::find_if(columns.begin(), columns.end(), [&](const ColumnInfo& column) {
+      return column.name == names[k];
+    });
+    x.col(static_cast<Eigen::Index>(k)) = column_numbers(table, *info);
   }
   return x;
 }
 
 bool is_plane(const Schema& schema) {
-  if (schema.features() != 2) return false;
+  if (schema.features() != 2 || schema.continuous() != 2) return false;
   for (const ColumnInfo& column : schema.columns()) {
     if (column.role == ColumnRole::feature && column.kind == ColumnKind::categorical) return false;
   }
@@ -89,10 +101,10 @@ void run_plot(const PlotArguments& a, const Globals& globals) {
     const std::vector<std::string> names = drawn_columns(a, density.schema());
     const Table samples =
         density.sample(kPairSamples, 0, context, chosen_from(a.from, density)).table;
-    const std::size_t features = density.schema().features();
+    const std::size_t features = density.schema().feature_names().size();
     report::draw_pair_plot(
-        output, names, table ? columns_of(*table, names) : Matrix<double>(),
-        columns_of(samples, names),
+        output, names, table ? columns_of(*table, density.schema(), names) : Matrix<double>(),
+        columns_of(samples, density.schema(), names),
         names.size() < features ? fmt::format("{} of {} columns", names.size(), features) : "");
   }
   announce(output, globals);

@@ -64,10 +64,12 @@ const char* name_of(From from) { return from == From::main ? "main" : "proxy"; }
 std::string summary_text(const PreparedTable& table, const FitReport& report) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format(
-      "{} training rows, {} held out{}{}; {} columns modelled{}", table.rows(),
+      "{} training rows, {} held out{}{}{}; {} columns modelled{}", table.rows(),
       report.members > 1 ? "each" : fmt::format("{}", table.validation.size()),
       report.members > 1 ? fmt::format(" by {} of {} fits", report.held_out_by, report.members)
                          : "",
+      table.calibration.size() > 0 ? fmt::format(", {} kept for p-values", table.calibration.size())
+                                   : "",
       table.dropped > 0 ? fmt::format(", {} dropped (missing values)", table.dropped) : "",
       table.schema.feature_names().size(),
       table.schema.context_features() > 0
@@ -135,6 +137,7 @@ Json summary_json(const PreparedTable& table, const FitReport& report) {
             {"seconds", number(report.training.seconds)},
             {"training_rows", table.rows()},
             {"held_out_rows", table.validation.size()},
+            {"calibration_rows", table.calibration.size()},
             {"dropped_rows", table.dropped},
             {"members", report.members},
             {"features", table.schema.feature_names()},

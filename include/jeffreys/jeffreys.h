@@ -9,6 +9,7 @@
 #include "jeffreys/evaluate/two_sample_test.h"
 #include "jeffreys/fit/chosen_settings.h"
 #include "jeffreys/fit/evaluate_density.h"
+#include "jeffreys/fit/explain.h"
 #include "jeffreys/fit/fit_table.h"
 #include "jeffreys/fit/tabular_density.h"
 #include "jeffreys/model/energy_model.h"

@@ -27,6 +27,7 @@ void paper_setting(FitOptions& o) {
   o.schema.ties = Ties::keep;
   o.schema.standardize = Standardize::all;
   o.validation_fraction = 0;
+  o.calibration_fraction = 0;
   // The formulas as written. The stable ones are the default: docs/settings.md, "Energy proxies".
   o.train.dual.zeta_constraint = ZetaConstraint::raw;
   o.train.zeta.estimator = ZetaEstimator::separate;

@@ -1,5 +1,11 @@
 #include "jeffreys/fit/evaluate_density.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/base/random_purpose.h"
 
 namespace jeffreys {
@@ -18,18 +24,30 @@ DensityEvaluation::Reverse reverse_kl(const TabularDensity<float>& density) {
           kReverseRows};
 }
 
+// The mean over rows would be infinite, or not that of all rows. A label that was never seen has a
+// probability.
+void refuse_without_density(const Table& table, const TableLogProb& scores, std::size_t row,
+                            const std::string& problem) {
+  const auto found = std::lower_bound(scores.rows.begin(), scores.rows.end(), row);
+  const bool scored = found != scores.rows.end() && *found == row;
+  if (scored && std::isfinite(scores.log_prob(found - scores.rows.begin()))) return;
+  throw InputError(table.source, fmt::format("{}; correct the cell, or leave the row out", problem),
+                   table.line(row));
+}
+
 }  // namespace
 
 DensityEvaluation evaluate_density(const TabularDensity<float>& density, const Table& table) {
   DensityEvaluation result;
-  const TableLogProb main = density.log_prob(table, From::main);
+  const TableLogProb main = density.log_prob(table, From::main, Unusual::keep);
+  for (const auto& [row, problem] : main.unusual) refuse_without_density(table, main, row, problem);
   result.main = mean_nll(main.log_prob);
   result.dropped = main.dropped;
   if (density.proxy() != nullptr) {
-    result.proxy = mean_nll(density.log_prob(table, From::proxy).log_prob);
+    result.proxy = mean_nll(density.log_prob(table, From::proxy, Unusual::keep).log_prob);
     if (density.schema().context_features() == 0) result.reverse = reverse_kl(density);
   }
-  result.energy = density.check_energy(density.schema().encode(table).context, 0);
+  result.energy = density.check_energy(density.schema().encode(table, Unusual::keep).context, 0);
   return result;
 }
 

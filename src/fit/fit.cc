@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "jeffreys/base/input_error.h"
-#include "jeffreys/base/random_purpose.h"
 #include "jeffreys/fit/models.h"
-#include "kernels/random.h"
 
 namespace jeffreys {
 namespace {
@@ -19,17 +17,6 @@ namespace {
 constexpr Eigen::Index kValidationPoints = 1024;
 constexpr Eigen::Index kMostPlaces = 8;
 
-void fill_places(std::uint64_t seed, std::int64_t iteration, Matrix<double>& places) {
-  kernels::fill_uniforms(
-      kernels::RandomArguments<double>{.key = {.seed = seed,
-                                               .purpose = kCellPlaces,
-                                               .iteration = static_cast<std::uint64_t>(iteration)},
-                                       .first_row = 0,
-                                       .rows = static_cast<std::size_t>(places.rows()),
-                                       .columns = static_cast<std::size_t>(places.cols()),
-                                       .output = places.data()});
-}
-
 // Every row of the table at so many places.
 EncodedRows spread(const EncodedRows& rows, Eigen::Index places, std::uint64_t seed) {
   std::vector<std::size_t> repeated;
@@ -37,9 +24,9 @@ EncodedRows spread(const EncodedRows& rows, Eigen::Index places, std::uint64_t s
     for (Eigen::Index r = 0; r < rows.size(); ++r) repeated.push_back(static_cast<std::size_t>(r));
   }
   EncodedRows result = rows.take(repeated);
-  Matrix<double> u(result.size(), rows.cells.open());
-  fill_places(seed, -1, u);
-  rows.cells.place(repeated, u, result.x);
+  constexpr std::uint64_t kNoIteration = ~std::uint64_t{0};
+  rows.cells.place(repeated, random_points(result.size(), rows.cells.open(), seed, kNoIteration),
+                   result.x);
   return result;
 }
 
@@ -60,10 +47,10 @@ TrainingData<float> training_data(const PreparedTable& table, const FitOptions& 
   if (cells.open() == 0) return data;
   data.redraw = [&cells, &all = table.training.x, seed = options.seed](
                     std::int64_t iteration, std::span<const std::size_t> rows, Matrix<float>& x) {
-    Matrix<double> u(x.rows(), cells.open());
-    fill_places(seed, iteration, u);
     Matrix<double> placed = all(rows, Eigen::all);
-    cells.place(rows, u, placed);
+    cells.place(rows,
+                random_points(x.rows(), cells.open(), seed, static_cast<std::uint64_t>(iteration)),
+                placed);
     x = placed.cast<float>();
   };
   return data;
@@ -92,9 +79,19 @@ class WatchedFit final : public TrainObserver {
 
 PreparedTable prepare(const Table& table, const FitOptions& options) {
   const std::size_t rows = complete_rows(table, options.schema).size();
+  const double calibration =
+      options.calibration_fraction < 0 ? calibration_fraction(rows) : options.calibration_fraction;
   const double fraction =
       options.validation_fraction < 0 ? validation_fraction(rows) : options.validation_fraction;
-  return prepare(table, options, split_rows(rows, fraction, options.seed));
+  const Split split = split_rows(rows, fraction, calibration, options.seed);
+  constexpr std::size_t kLeastRows = 10;
+  if (calibration > 0 && rows >= kLeastRows && split.training.size() < kLeastRows) {
+    throw std::invalid_argument(fmt::format(
+        "calibration.fraction: expected a share that leaves at least {} rows for training, got {}, "
+        "which leaves {} of {}",
+        kLeastRows, calibration, split.training.size(), rows));
+  }
+  return prepare(table, options, split);
 }
 
 PreparedTable prepare(const Table& table, const FitOptions& options, const Split& split) {
@@ -107,6 +104,7 @@ PreparedTable prepare(const Table& table, Schema schema, const Split& split) {
   result.dropped = encoded.dropped;
   result.training = encoded.take(split.training);
   result.validation = encoded.take(split.validation);
+  result.calibration = encoded.take(split.calibration);
   return result;
 }
 

@@ -5,7 +5,8 @@
 namespace jeffreys {
 FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenSettings& settings,
                  const DefaultOptions& by_size) {
-  FitOptions data_options;
+  // Of these only what concerns the rows is looked at here.
+  FitOptions data_options = by_size(table.rows(), 1, 1, FitOptions().proxy);
   data_options.schema = columns;
   settings.apply_to(data_options);
   check_cells(table, data_options.schema);
@@ -36,6 +37,10 @@ TableFit fit_table(FitPlan plan, const FitRun& run) {
   options.train.checkpoint.path = run.checkpoint;
   run.check_unfinished();
   Fit made = fit(plan.table, options, run, "fit");
+  if (made.report.training.stop_reason != StopReason::interrupted) {
+    const bool kept = plan.table.calibration.size() > 0;
+    made.density.calibrate(kept ? plan.table.calibration : plan.table.validation, kept);
+  }
   return {std::move(plan.table), std::move(options), plan.defaults_for(rows), std::move(made)};
 }
 

@@ -172,9 +172,39 @@ RowScores TabularDensity<T>::score(const EncodedRows& rows, From from) const {
 }
 
 template <typename T>
-TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From> from) const {
-  const Schema::Encoded encoded = schema_.encode(table);
-  return {score(encoded, from.value_or(chosen_)), encoded.rows, encoded.dropped};
+TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From> from,
+                                         Unusual unusual) const {
+  const Schema::Encoded encoded = schema_.encode(table, unusual);
+  return {score(encoded, from.value_or(chosen_)), encoded.rows, encoded.dropped, encoded.unusual};
+}
+
+template <typename T>
+void TabularDensity<T>::calibrate(const EncodedRows& rows, bool kept) {
+  const auto sorted = [&](From from) {
+    Vector<double> scores = score(rows, from).log_prob;
+    std::sort(scores.begin(), scores.end());
+    return scores;
+  };
+  calibration_ = {.kept = kept};
+  if (rows.size() == 0) return;
+  calibration_.main = sorted(From::main);
+  const bool cheap = proxy_ && ((*proxy_)->normalized() || (*proxy_)->context_features() == 0);
+  if (cheap) calibration_.proxy = sorted(From::proxy);
+}
+
+template <typename T>
+Vector<double> TabularDensity<T>::p_values(const Vector<double>& log_prob, From from) const {
+  const Vector<double>& known = from == From::main ? calibration_.main : calibration_.proxy;
+  if (known.size() == 0) {
+    throw std::invalid_argument(
+        "p-values need rows that were not trained on, and none were kept for this model: fit it "
+        "again with --calibration 0.1");
+  }
+  return log_prob.unaryExpr([&](double value) {
+    if (std::isnan(value)) return value;
+    const auto below = std::upper_bound(known.begin(), known.end(), value) - known.begin();
+    return static_cast<double>(1 + below) / static_cast<double>(1 + known.size());
+  });
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 // A TabularDensity on disk: a model archive with the schema in its metadata.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -18,6 +19,9 @@ constexpr const char* kLogZeta = "log_zeta";
 constexpr const char* kHistory = "history";
 constexpr const char* kHistoryColumns = "history.columns";
 constexpr const char* kEvaluations = "evaluations";
+constexpr const char* kCalibrationMain = "calibration.main";
+constexpr const char* kCalibrationProxy = "calibration.proxy";
+constexpr const char* kCalibrationKept = "calibration.kept";
 constexpr std::string_view kAttachment = "attachment.";
 
 From read_choice(const std::string& text) {
@@ -47,6 +51,24 @@ std::vector<Record> read_records(const storage::Arrays& arrays, const char* name
   }
 }
 
+Vector<double> read_scores(const storage::Arrays& arrays, const char* name,
+                           const std::string& file) {
+  const auto found = arrays.find(name);
+  if (found == arrays.end()) return {};
+  const std::vector<double> values = found->second.values<double>();
+  const Vector<double> scores =
+      Eigen::Map<const Vector<double>>(values.data(), static_cast<Eigen::Index>(values.size()));
+  if (scores.hasNaN() || !std::is_sorted(scores.begin(), scores.end())) {
+    throw InputError(file, fmt::format("{}: not in increasing order", name));
+  }
+  return scores;
+}
+
+storage::Array to_array(const Vector<double>& scores) {
+  return storage::Array::from<double>({scores.size()},
+                                      {scores.data(), static_cast<std::size_t>(scores.size())});
+}
+
 }  // namespace
 
 template <typename T>
@@ -65,6 +87,11 @@ void TabularDensity<T>::save(const std::filesystem::path& path) const {
   archive.arrays[kHistory] = std::move(steps.numbers);
   archive.metadata[kHistoryColumns] = steps.columns;
   archive.arrays[kEvaluations] = to_array(evaluations);
+  if (calibration_.main.size() > 0) {
+    archive.arrays[kCalibrationMain] = to_array(calibration_.main);
+    archive.arrays[kCalibrationProxy] = to_array(calibration_.proxy);
+    archive.metadata[kCalibrationKept] = calibration_.kept ? "yes" : "no";
+  }
   save_archive(archive, path);
 }
 
@@ -110,6 +137,9 @@ TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path& path) {
         });
     density.evaluations =
         read_records<Evaluation>(archive.arrays, kEvaluations, file, to_evaluations);
+    density.calibration_ = {read_scores(archive.arrays, kCalibrationMain, file),
+                            read_scores(archive.arrays, kCalibrationProxy, file),
+                            entry(kCalibrationKept) == "yes"};
     return density;
   } catch (const std::logic_error& error) {
     throw InputError(file, fmt::format("damaged, or not written by jeffreys ({})", error.what()));

@@ -50,6 +50,16 @@ Matrix<T> fold(const Matrix<T>& rows, Eigen::Index period) {
   return sums;
 }
 
+// sum += left * right. A row's sums are taken in the same order wherever it stands: Eigen's
+// products, and its exponentials of whole arrays, round the last rows of a batch differently.
+template <typename T>
+void add_product(const Eigen::Ref<const Matrix<T>>& left, const Eigen::Ref<const Matrix<T>>& right,
+                 Eigen::Ref<Matrix<T>> sum) {
+  for (Eigen::Index r = 0; r < left.rows(); ++r) {
+    for (Eigen::Index k = 0; k < left.cols(); ++k) sum.row(r) += left(r, k) * right.row(k);
+  }
+}
+
 }  // namespace
 
 double category_parameters(const std::vector<Eigen::Index>& sizes, Eigen::Index context_features,
@@ -184,8 +194,8 @@ void CategoryNetwork<T>::begin_layer(const T* parameters, std::size_t l, Eigen::
     units.rowwise() = bias.row(0);
     return;
   }
-  Matrix<T> start = pass.context * matrix_at(parameters, layer.context, context_, layer.width);
-  start.rowwise() += bias.row(0);
+  Matrix<T> start = bias.replicate(pass.context.rows(), 1);
+  add_product<T>(pass.context, matrix_at(parameters, layer.context, context_, layer.width), start);
   for (Eigen::Index first = 0; first < rows; first += start.rows()) {
     units.middleRows(first, start.rows()) = start;
   }
@@ -200,12 +210,12 @@ void CategoryNetwork<T>::fill_units(const T* parameters, std::size_t l, Eigen::I
   if (l > 0) {
     const Eigen::Index visible = layers_[l - 1].end(column);
     const auto weight = matrix_at(parameters, layer.weight, layer.before, layer.width);
-    units.noalias() += pass.units[l - 1].leftCols(visible) *
-                       weight.block(0, layer.begin(column), visible, layer.units(column));
+    add_product<T>(pass.units[l - 1].leftCols(visible),
+                   weight.block(0, layer.begin(column), visible, layer.units(column)), units);
   }
   if (l + 1 == layers_.size()) return;
   auto gates = pass.gates[l].middleCols(layer.begin(column), layer.units(column));
-  gates = (T(1) + (-units.array()).exp()).inverse();
+  gates = units.unaryExpr([](T unit) { return 1 / (1 + std::exp(-unit)); });
   units.array() *= gates.array();
 }
 
@@ -217,8 +227,9 @@ void CategoryNetwork<T>::finish_column(Eigen::Index column, CategoryPass<T>& pas
   auto own = pass.units.back().middleCols(columns_.offset(column), columns_.size(column));
   const Vector<T> top = own.rowwise().maxCoeff();
   const Matrix<T> logits = own.colwise() - top;
-  own = logits.array().exp();
-  const Vector<T> sums = own.rowwise().sum();
+  own = logits.unaryExpr([](T logit) { return std::exp(logit); });
+  Vector<T> sums = own.col(0);
+  for (Eigen::Index k = 1; k < own.cols(); ++k) sums += own.col(k);
   own.array().colwise() /= sums.array();
   choose(column);
   for (Eigen::Index r = 0; r < logits.rows(); ++r) {

@@ -134,6 +134,7 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
 FitOptions default_posterior_options(std::size_t rows, std::size_t parameters, std::size_t outcomes,
                                      const ModelChoice& proxy) {
   FitOptions options = default_fit_options(rows, parameters, outcomes, proxy);
+  options.calibration_fraction = 0;  // nobody asks for p-values of parameters
   if (proxy == ModelChoice{"energy"}) return options;
   // With several parameters long steps fit better, with few small batches too. And with two the
   // dual method was as near to exact posteriors as maximum likelihood, in four to five times the

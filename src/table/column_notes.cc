@@ -16,9 +16,11 @@ std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share);
 
 }  // namespace
 
-Notes label_notes(const ColumnInfo& info, std::size_t rows) {
+Notes label_notes(const ColumnInfo& info, std::size_t rows, std::size_t once) {
   const std::size_t labels = info.labels.size();
-  Notes notes{fmt::format("Column {} is categorical with {} labels.", name_of(info), labels)};
+  Notes notes{
+      fmt::format("Column {} is categorical with {} labels{}.", name_of(info), labels,
+                  once > 0 ? fmt::format(", {} of them in a single training row", once) : "")};
   if (2 * labels >= rows) {
     notes.push_back(
         fmt::format("Column {} has a label for every other row or more. If it only "

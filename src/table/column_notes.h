@@ -12,7 +12,8 @@ namespace jeffreys {
 
 using Notes = std::vector<std::string>;
 
-Notes label_notes(const ColumnInfo& info, std::size_t rows);
+// `once`: labels that a single training row has.
+Notes label_notes(const ColumnInfo& info, std::size_t rows, std::size_t once);
 // `values` are sorted.
 Notes order_notes(const ColumnInfo& info, const std::vector<double>& values);
 Notes tie_notes(const ColumnInfo& info, const Repeats& repeats, std::size_t rows);

@@ -38,8 +38,8 @@ void require_numbers(const Table& table, const Column& column) {
                           column.text_cells == 1 ? "" : "s", column.name, column.name));
 }
 
-void require_usable(const Table& table, const Column& column, const ColumnInfo& info) {
-  const auto [lower, upper] = info.bounds;
+void require_usable(const Table& table, const Column& column, const ColumnInfo& info,
+                    Unusual unusual) {
   for (std::size_t row = 0; row < column.numbers.size(); ++row) {
     const double value = column.numbers[row];
     if (std::isinf(value)) {
@@ -52,37 +52,33 @@ void require_usable(const Table& table, const Column& column, const ColumnInfo& 
                               "the unit",
                               value, kLargestValue));
     }
-    if (value < lower || value > upper) {
-      refuse_cell(table, column, row,
-                  fmt::format("has {}, outside its bounds {} to {}; correct the cell or the bounds",
-                              value, lower, upper));
-    }
-    if (info.distribution && !std::isnan(value) && !info.distribution->contains(value)) {
-      refuse_cell(table, column, row,
-                  fmt::format("has {}, outside the prior's support {}; correct the cell or the "
-                              "prior",
-                              value, info.distribution->describe_support()));
-    }
+    if (unusual == Unusual::keep) continue;
+    const std::string problem = what_is_unusual(info, column, row, value);
+    if (problem.empty()) continue;
+    refuse_cell(table, column, row,
+                fmt::format("{}; correct the cell or the {}", problem,
+                            info.distribution ? "prior" : "bounds"));
   }
 }
 
 class LabelCodes {
  public:
-  LabelCodes(const Table& table, const Column& column, const std::vector<std::string>& labels)
-      : table_(table), column_(column), labels_(labels) {}
+  LabelCodes(const Table& table, const Column& column, const ColumnInfo& info, Unusual unusual)
+      : table_(table), column_(column), info_(info), labels_(info.labels), unusual_(unusual) {}
 
   double code(const std::string& text, std::size_t row) const {
     const auto found = std::lower_bound(labels_.begin(), labels_.end(), text, LabelLess());
     if (found != labels_.end() && *found == text) {
       return static_cast<double>(found - labels_.begin());
     }
+    const auto unknown = static_cast<double>(labels_.size());
+    if (unusual_ == Unusual::keep) return unknown;
     constexpr std::size_t kShown = 10;
     const std::span shown(labels_.data(), std::min(kShown, labels_.size()));
-    refuse_cell(
-        table_, column_, row,
-        fmt::format("has the label {}, which the model does not know; it knows {}{}. "
-                    "Correct the cell, or fit the model again",
-                    quote(text), fmt::join(shown, ", "), labels_.size() > kShown ? ", ..." : ""));
+    refuse_cell(table_, column_, row,
+                fmt::format("{}; it knows {}{}. Correct the cell, or fit the model again",
+                            what_is_unusual(info_, column_, row, unknown), fmt::join(shown, ", "),
+                            labels_.size() > kShown ? ", ..." : ""));
   }
 
   std::vector<double> codes_of_text() const {
@@ -113,14 +109,17 @@ class LabelCodes {
  private:
   const Table& table_;
   const Column& column_;
+  const ColumnInfo& info_;
   const std::vector<std::string>& labels_;
+  Unusual unusual_;
 };
 
 }  // namespace
 
-ColumnValues::ColumnValues(const Table& table, const Column& column, const ColumnInfo& info) {
+ColumnValues::ColumnValues(const Table& table, const Column& column, const ColumnInfo& info,
+                           Unusual unusual) {
   if (info.kind == ColumnKind::categorical) {
-    const LabelCodes codes(table, column, info.labels);
+    const LabelCodes codes(table, column, info, unusual);
     if (!column.is_text() && column.text_cells > 0) {
       refuse_cell(
           table, column, column.first_text_row,
@@ -134,8 +133,25 @@ ColumnValues::ColumnValues(const Table& table, const Column& column, const Colum
     own_.assign(column.rows(), kMissingCell);
     return;
   }
-  require_usable(table, column, info);
+  require_usable(table, column, info, unusual);
   shared_ = column.numbers;
+}
+
+std::string what_is_unusual(const ColumnInfo& info, const Column& column, std::size_t row,
+                            double value) {
+  if (info.kind == ColumnKind::categorical) {
+    if (!(value >= static_cast<double>(info.labels.size()))) return {};
+    return fmt::format("has the label {}, which the model does not know", quote(column.text(row)));
+  }
+  const auto [lower, upper] = info.bounds;
+  if (value < lower || value > upper) {
+    return fmt::format("has {}, outside its bounds {} to {}", value, lower, upper);
+  }
+  if (info.distribution && !std::isnan(value) && !info.distribution->contains(value)) {
+    return fmt::format("has {}, outside the prior's support {}", value,
+                       info.distribution->describe_support());
+  }
+  return {};
 }
 
 std::vector<std::string> sorted_labels(const Table& table, const Column& column) {

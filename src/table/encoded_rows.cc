@@ -63,10 +63,26 @@ EncodedRows EncodedRows::take(std::span<const std::size_t> rows) const {
   return {x(rows, Eigen::all), context(rows, Eigen::all), log_jacobian(rows), cells.take(rows)};
 }
 
+Matrix<double> random_points(Eigen::Index count, Eigen::Index dimensions, std::uint64_t seed,
+                             std::uint64_t iteration) {
+  Matrix<double> points(count, dimensions);
+  kernels::fill_uniforms(kernels::RandomArguments<double>{
+      .key = {.seed = seed, .purpose = kCellPlaces, .iteration = iteration},
+      .first_row = 0,
+      .rows = static_cast<std::size_t>(count),
+      .columns = static_cast<std::size_t>(dimensions),
+      .output = points.data()});
+  return points;
+}
+
 // Sobol's points, each set with a shift of its own around the cube.
 Matrix<double> even_points(Eigen::Index count, Eigen::Index dimensions, int turn) {
   Matrix<double> points(count, dimensions);
   if (points.size() == 0) return points;
+  constexpr Eigen::Index kMostDimensions = 1000;
+  if (dimensions > kMostDimensions) {
+    return random_points(count, dimensions, 0, ~static_cast<std::uint64_t>(turn));
+  }
   boost::random::sobol sequence(static_cast<std::size_t>(dimensions));
   const auto range = static_cast<double>(boost::random::sobol::max());
   std::vector<double> shift(static_cast<std::size_t>(dimensions));

@@ -1,5 +1,7 @@
 #include "jeffreys/table/schema.h"
 
+#include <algorithm>
+
 #include "table/column_map.h"
 #include "table/condition_map.h"
 
@@ -54,6 +56,25 @@ std::vector<std::size_t> Schema::categories() const {
   std::vector<std::size_t> classes;
   for (const std::size_t i : categories_) classes.push_back(class_count(columns_[i]));
   return classes;
+}
+
+std::vector<FeaturePlaces> Schema::feature_places() const {
+  const auto place_in = [](const std::vector<std::size_t>& list, std::size_t i, std::size_t first) {
+    const auto found = std::find(list.begin(), list.end(), i);
+    return found == list.end()
+               ? Eigen::Index{-1}
+               : static_cast<Eigen::Index>(first) + static_cast<Eigen::Index>(found - list.begin());
+  };
+  std::vector<FeaturePlaces> places;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].role != ColumnRole::feature) continue;
+    places.push_back({.name = columns_[i].name,
+                      .number = place_in(continuous_, i, 0),
+                      .category = place_in(categories_, i, continuous_.size()),
+                      .classes = class_count(columns_[i]),
+                      .unseen = columns_[i].unseen});
+  }
+  return places;
 }
 
 std::vector<std::string> Schema::condition_names() const {

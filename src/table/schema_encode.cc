@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <set>
 
 #include "base/cell.h"
 #include "base/quote.h"
@@ -74,6 +76,32 @@ std::vector<std::size_t> rows_without_gaps(const Table& table,
   return rows;
 }
 
+void note_unusual(const ColumnInfo& info, const Column& column, std::span<const double> values,
+                  Schema::Encoded& encoded) {
+  std::set<std::size_t> without_density;
+  for (const std::size_t row : encoded.rows) {
+    const std::string problem = what_is_unusual(info, column, row, values[row]);
+    if (problem.empty()) continue;
+    std::string& text = encoded.unusual[row];
+    text += fmt::format("{}column {} {}", text.empty() ? "" : "; ", quote(info.name), problem);
+    if (info.role == ColumnRole::condition) without_density.insert(row);
+  }
+  std::erase_if(encoded.rows, [&](std::size_t row) { return without_density.contains(row); });
+}
+
+bool is_impossible(const ColumnInfo& info, double value) {
+  if (info.kind == ColumnKind::categorical) return value >= static_cast<double>(info.labels.size());
+  return value < info.bounds.lower || value > info.bounds.upper ||
+         (info.distribution && !info.distribution->contains(value));
+}
+
+// The value that is encoded in place of one that has the density 0.
+double possible(const ColumnInfo& info, double value) {
+  if (info.kind == ColumnKind::categorical) return 0;
+  const auto [lower, upper] = info.distribution ? info.distribution->support() : info.bounds;
+  return std::clamp(value, lower, upper);
+}
+
 // The features of encoded rows, whose context is there already.
 class FeatureRows {
  public:
@@ -87,7 +115,11 @@ class FeatureRows {
     std::vector<double> own;
     std::vector<double> zeros;
     for (Eigen::Index r = 0; r < encoded_.size(); ++r) {
-      const double value = values[encoded_.rows[static_cast<std::size_t>(r)]];
+      double value = values[encoded_.rows[static_cast<std::size_t>(r)]];
+      if (!encoded_.unusual.empty() && is_impossible(info, value)) {
+        value = possible(info, value);
+        closed_(r) = encoded_.log_jacobian(r) = -std::numeric_limits<double>::infinity();
+      }
       const Origin origin =
           info.regression.empty() ? Origin{} : origin_of(info, encoded_.context.row(r));
       const FeatureEncoder::Encoded number = encode(value, 0.5, origin);
@@ -153,18 +185,22 @@ Column single_cell(const ColumnInfo& info, const std::string& text) {
 
 }  // namespace
 
-Schema::Encoded Schema::encode(const Table& table) const {
+Schema::Encoded Schema::encode(const Table& table, Unusual unusual) const {
   const std::vector<const Column*> matches = match_columns(*this, table);
   // Wrong cells are told before missing ones.
   std::vector<std::optional<ColumnValues>> values(columns_.size());
-  for (const auto& features : {continuous_, categories_}) {
-    for (const std::size_t i : features) values[i].emplace(table, *matches[i], columns_[i]);
+  for (const auto& part : {continuous_, categories_, conditions_}) {
+    for (const std::size_t i : part) {
+      if (!values[i]) values[i].emplace(table, *matches[i], columns_[i], unusual);
+    }
   }
-  for (const std::size_t i : conditions_) values[i].emplace(table, *matches[i], columns_[i]);
 
   Encoded encoded;
   encoded.rows = rows_without_gaps(table, matches, missing_);
   encoded.dropped = table.rows() - encoded.rows.size();
+  for (std::size_t i = 0; i < columns_.size() && unusual == Unusual::keep; ++i) {
+    if (values[i]) note_unusual(columns_[i], *matches[i], values[i]->values(), encoded);
+  }
   const auto rows = static_cast<Eigen::Index>(encoded.rows.size());
   encoded.x.resize(rows, static_cast<Eigen::Index>(features()));
   encoded.context.resize(rows, static_cast<Eigen::Index>(context_features_));

@@ -183,7 +183,7 @@ class Fit {
     for (const std::size_t row : rows) ++counts[static_cast<std::size_t>(value(i, rows_[row]))];
     const auto once = static_cast<double>(std::count(counts.begin(), counts.end(), 1));
     info.unseen = std::min(0.5, std::max(once, 0.5) / static_cast<double>(rows.size() + 1));
-    add(label_notes(info, rows_.size()));
+    add(label_notes(info, rows_.size(), static_cast<std::size_t>(once)));
   }
 
   void set_resolution(std::size_t i) {
@@ -338,6 +338,9 @@ class Fit {
       return;
     }
     values_[i].emplace(table_, column, info);
+    if (info.kind == ColumnKind::categorical && info.role == ColumnRole::feature && names_rows(i)) {
+      return;
+    }
     if (info.kind == ColumnKind::categorical) {
       if (info.role == ColumnRole::condition && info.labels.size() > kMostConditionLabels) {
         throw InputError(table_.source,
@@ -357,6 +360,34 @@ class Fit {
                                 value(i, row)));
       }
     }
+  }
+
+  // A label in nearly every row says nothing about other rows: the column is left out, or refused
+  // if it was declared.
+  bool names_rows(std::size_t i) {
+    constexpr double kNearlyAll = 0.9;
+    constexpr std::size_t kFewRows = 20;  // of which labels may differ by chance
+    ColumnInfo& info = columns[i];
+    if (rows_.size() < kFewRows) return false;
+    std::set<double> found;
+    for (const std::size_t row : rows_) found.insert(value(i, row));
+    if (static_cast<double>(found.size()) <= kNearlyAll * static_cast<double>(rows_.size())) {
+      return false;
+    }
+    const std::string labels = fmt::format("column {} has {} different labels in {} rows", name(i),
+                                           found.size(), rows_.size());
+    if (contains(options_.categorical, info.name)) {
+      throw InputError(table_.source,
+                       fmt::format("{}, too many to learn anything about them; leave it out with "
+                                   "--ignore {}",
+                                   labels, info.name));
+    }
+    notes.push_back(
+        fmt::format("C{}: taken for names of the rows, and left out.", labels.substr(1)));
+    info.role = ColumnRole::left_out;
+    info.kind = ColumnKind::ignored;
+    info.labels.clear();
+    return true;
   }
 
   bool set_constant(std::size_t i) {

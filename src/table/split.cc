@@ -18,6 +18,24 @@ double validation_fraction(std::size_t rows) {
   return 0.2 - 0.1 * std::clamp(decades, 0.0, 1.0);
 }
 
+double calibration_fraction(std::size_t rows) {
+  if (rows < 1000) return 0;
+  const auto all = static_cast<double>(rows);
+  return std::clamp(0.05 * all, 100.0, 1000.0) / all;
+}
+
+Split split_rows(std::size_t rows, double fraction, double calibration, std::uint64_t seed) {
+  if (calibration == 0) return split_rows(rows, fraction, seed);
+  // Far from any seed that somebody chooses.
+  constexpr std::uint64_t kCalibrationSeed = 0x5be0cd19137e2179ULL;
+  const Split kept = split_rows(rows, calibration, seed ^ kCalibrationSeed);
+  const Split others = split_rows(kept.training.size(), fraction, seed);
+  Split split{.training = {}, .validation = {}, .calibration = kept.validation};
+  for (const std::size_t row : others.training) split.training.push_back(kept.training[row]);
+  for (const std::size_t row : others.validation) split.validation.push_back(kept.training[row]);
+  return split;
+}
+
 Split split_rows(std::size_t rows, double fraction, std::uint64_t seed) {
   if (!(fraction >= 0 && fraction < 1)) {
     throw std::invalid_argument(

@@ -63,9 +63,10 @@ TEST_F(BadTable, HasTextAmongNumbers) {
   EXPECT_THAT(refused("t.csv"),
               AllOf(HasSubstr("t.csv:33:2: "), HasSubstr("\"y\""), HasSubstr("\"abc\""),
                     HasSubstr("--categorical y"), HasSubstr("--ignore y")));
-  // Either advice works.
+  // The advice works, and as labels that are all different the column is refused once more.
   fit("t.csv", "ignored", {"--ignore", "y"});
-  fit("t.csv", "labels", {"--categorical", "y"});
+  EXPECT_THAT(refused("t.csv", {"--categorical", "y"}),
+              AllOf(HasSubstr("100 different labels"), HasSubstr("--ignore y")));
 }
 
 TEST_F(BadTable, HasNumbersThatAreNone) {

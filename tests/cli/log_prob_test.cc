@@ -1,4 +1,5 @@
 // Log densities: order, units, precision and formats.
+#include <algorithm>
 #include <cmath>
 
 #include "cli/program.h"
@@ -121,17 +122,85 @@ TEST_F(LogProbCommand, RefusesTablesThatAreNotTheModels) {
               HasSubstr("--precision"));
 }
 
-TEST_F(LogProbCommand, RefusesLabelsAndValuesThatTheModelDoesNotKnow) {
+// A label that was never seen has a probability, a value beyond its bounds has none.
+TEST_F(LogProbCommand, EvaluateRefusesWhatHasNoDensity) {
   file("l.csv", lines("share,kind", 60, [](Draws& draws, int row) {
          return text_of(draws.uniform()) + (row % 2 == 0 ? ",a" : ",b");
        }));
   fit("l.csv", "l", {"--bound", "share=0:1"});
   file("label.csv", "share,kind\n0.5,a\n0.5,c\n");
-  EXPECT_THAT(refusal(kBadInput, {"log_prob", "l", "label.csv"}),
-              AllOf(HasSubstr("label.csv:3:2: "), HasSubstr("\"c\""), HasSubstr("a, b")));
+  EXPECT_TRUE(std::isfinite(
+      good({"evaluate", "l", "label.csv", "--json"}).json()["main"]["nll"].get<double>()));
   file("bound.csv", "share,kind\n0.5,a\n1.5,b\n");
-  EXPECT_THAT(refusal(kBadInput, {"log_prob", "l", "bound.csv"}),
-              AllOf(HasSubstr("bound.csv:3:1: "), HasSubstr("1.5"), HasSubstr("0 to 1")));
+  EXPECT_THAT(refusal(kBadInput, {"evaluate", "l", "bound.csv"}),
+              AllOf(HasSubstr("bound.csv:3: "), HasSubstr("1.5"), HasSubstr("0 to 1")));
+}
+
+// A table of 200 rows with labels, whole numbers and a bound.
+class UnusualRows : public ProgramTest {
+ protected:
+  UnusualRows() {
+    file("t.csv", lines("site,count,share", 200, [](Draws& draws, int row) {
+           return std::string(row % 3 == 0 ? "north" : "south") + "," +
+                  text_of(std::round(10 + 3 * draws.normal())) + "," + text_of(draws.uniform());
+         }));
+    good({"fit", "t.csv", "-o", "m", "--bound", "share=0:1", "--calibration", "0.2", "--set",
+          "iterations=60", "--quiet"});
+  }
+};
+
+TEST_F(UnusualRows, DoNotStopTheFile) {
+  file("new.csv", "site,count,share\nnorth,10,0.5\nwest,10,0.5\nnorth,10,1.5\nnorth,60,0.5\n");
+  const Outcome outcome = good({"log_prob", "m", "new.csv", "--percentile", "--explain"});
+  const Cells cells(outcome.out);
+  ASSERT_EQ(cells.rows(), 4u);
+  EXPECT_EQ(cells.column("log_prob")[2], "-inf");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("has the label \"\"west\"\", which the model does not"),
+                                 HasSubstr("has 1.5, outside its bounds 0 to 1")));
+  EXPECT_EQ(cells.column("note")[0], "");
+  EXPECT_THAT(cells.column("explanation")[1], ::testing::StartsWith("site"));
+  EXPECT_THAT(cells.column("explanation")[3], ::testing::StartsWith("\"count"));
+  EXPECT_GT(cells.numbers("p_value")[0], 0.05);
+  EXPECT_NEAR(cells.numbers("p_value")[2], 1.0 / 41, 1e-12);
+  EXPECT_NEAR(cells.numbers("p_value")[3], 1.0 / 41, 1e-12);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("2 of 4 rows have a label"),
+                                 HasSubstr("from 40 rows that the fit kept"),
+                                 HasSubstr("standard error"), ::testing::Not(HasSubstr("nan"))));
+}
+
+TEST_F(UnusualRows, HaveApproximatePValuesWithoutCalibration) {
+  good({"fit", "t.csv", "-o", "n", "--set", "iterations=30", "--quiet"});
+  EXPECT_THAT(good({"log_prob", "n", "t.csv", "--percentile"}).err,
+              HasSubstr("p-values are approximate: they are from the 40 held-out rows"));
+  good({"fit", "t.csv", "-o", "o", "--set", "iterations=30", "--no-validation", "--quiet"});
+  const Outcome none = run({"log_prob", "o", "t.csv", "--percentile"});
+  EXPECT_EQ(none.exit_code, kUsage);
+  EXPECT_THAT(none.err, HasSubstr("--calibration 0.1"));
+}
+
+TEST_F(UnusualRows, NeedCalibrationRowsThatLeaveSomeToTrainOn) {
+  const Outcome outcome = run({"fit", "t.csv", "-o", "n", "--calibration", "0.97"});
+  EXPECT_EQ(outcome.exit_code, kUsage);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("calibration"), HasSubstr("at least 10 rows")));
+}
+
+// Scores do not depend on where rows stand, nor does the fit.
+TEST_F(UnusualRows, ScoreTheSameInAnyOrder) {
+  const Cells table(bytes("t.csv"));
+  std::string backwards = "site,count,share\n";
+  for (std::size_t row = table.rows(); row-- > 0;) {
+    backwards += table.column("site")[row] + "," + table.column("count")[row] + "," +
+                 table.column("share")[row] + "\n";
+  }
+  file("back.csv", backwards);
+  good({"fit", "back.csv", "-o", "back", "--bound", "share=0:1", "--calibration", "0.2", "--set",
+        "iterations=60", "--quiet"});
+  const auto scores = [&](const std::string& model, const std::string& rows) {
+    return Cells(good({"log_prob", model, rows}).out).column("log_prob");
+  };
+  std::vector<std::string> reversed = scores("back", "back.csv");
+  std::reverse(reversed.begin(), reversed.end());
+  EXPECT_EQ(reversed, scores("m", "t.csv"));
 }
 
 }  // namespace

@@ -193,6 +193,26 @@ TEST(SchemaJson, ComesBackExactly) {
   EXPECT_EQ(again.encode(mixed_table()).x, schema.encode(mixed_table()).x);
 }
 
+// Names of rows are no categories.
+TEST(NamesOfRows, AreLeftOutOrRefused) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 50; ++i) names.push_back("row " + std::to_string(i));
+  const Table table = jeffreys::testing::TableMaker()
+                          .text("name", names)
+                          .numbers("a", jeffreys::testing::normal_numbers(50, 1))
+                          .table();
+  const Schema schema = Schema::fit(table, {});
+  EXPECT_THAT(schema.feature_names(), ::testing::ElementsAre("a"));
+  EXPECT_THAT(
+      schema.notes(),
+      ::testing::Contains(HasSubstr("Column \"name\" has 50 different labels in 50 rows: taken")));
+  EXPECT_EQ(Schema::from_json(schema.to_json(), "m"), schema);
+  SchemaOptions declared;
+  declared.categorical = {"name"};
+  EXPECT_THAT(message_of([&] { Schema::fit(table, declared); }),
+              HasSubstr("too many to learn anything about them; leave it out with --ignore name"));
+}
+
 class DamagedJson : public ::testing::Test {
  protected:
   std::string refusal(const std::function<void(Json&)>& damage) const {

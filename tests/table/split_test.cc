@@ -79,5 +79,24 @@ TEST(RandomParts, AreEquallyLargeAndDependOnTheSeedAlone) {
   EXPECT_THROW(random_parts(3, 0, 1), std::invalid_argument);
 }
 
+TEST(Split, KeepsRowsForCalibrationApart) {
+  EXPECT_EQ(calibration_fraction(999), 0);
+  EXPECT_DOUBLE_EQ(calibration_fraction(1000), 0.1);
+  EXPECT_DOUBLE_EQ(calibration_fraction(10'000), 0.05);
+  EXPECT_DOUBLE_EQ(calibration_fraction(100'000), 0.01);
+  const Split split = split_rows(200, 0.25, 0.2, 3);
+  EXPECT_EQ(split.calibration.size(), 40u);
+  EXPECT_EQ(split.validation.size(), 40u);
+  std::vector<std::size_t> all = split.training;
+  for (const auto& part : {split.validation, split.calibration}) {
+    EXPECT_TRUE(std::is_sorted(part.begin(), part.end()));
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  std::sort(all.begin(), all.end());
+  ASSERT_EQ(all.size(), 200u);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i);
+  EXPECT_EQ(split_rows(200, 0.25, 0, 3).training, split_rows(200, 0.25, 3).training);
+}
+
 }  // namespace
 }  // namespace jeffreys

@@ -21,8 +21,9 @@ namespace jeffreys {
 struct PreparedTable {
   Schema schema;
   EncodedRows training = {};
-  EncodedRows validation = {};  // held out
-  std::size_t dropped = 0;      // rows with missing cells
+  EncodedRows validation = {};   // held out
+  EncodedRows calibration = {};  // kept for p-values alone
+  std::size_t dropped = 0;       // rows with missing cells
 
   [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(training.size()); }
 };

@@ -32,6 +32,8 @@ struct FitOptions {
   std::uint64_t seed = 0;  // that of `train` is set from it
   SchemaOptions schema = {};
   double validation_fraction = -1;  // share held out; negative: by the number of rows; 0: none
+  // Share kept for p-values alone; negative: by the number of rows; 0: none.
+  double calibration_fraction = -1;
   ModelChoice main = {"flow"};
   ModelChoice proxy = {"flow"};
   // The numbers of features and the seeds of the models are set when they are made.

@@ -40,6 +40,8 @@ void visit_fit_options(Options& o, Visit&& visit) {
         "proxy model: flow, energy or mixture; all but energy also sample");
   visit("validation.fraction", o.validation_fraction, kShareOrAutomatic,
         "share of rows held out; negative: 10 to 20 % by their number; 0: none");
+  visit("calibration.fraction", o.calibration_fraction, kShareOrAutomatic,
+        "share of rows kept for p-values alone; negative: by their number; 0: none");
   visit("ties", o.schema.ties, kOneOfItsNames,
         "columns whose values repeat: dequantize, or keep (paper)");
   visit("missing", o.schema.missing, kOneOfItsNames, "rows with missing cells: drop, or error");

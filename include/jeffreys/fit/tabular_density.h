@@ -28,8 +28,18 @@ struct RowScores {
 };
 
 struct TableLogProb : RowScores {
-  std::vector<std::size_t> rows;  // the table's rows that these are
-  std::size_t dropped = 0;        // rows with a missing cell
+  std::vector<std::size_t> rows;                    // the table's rows that these are
+  std::size_t dropped = 0;                          // rows with a missing cell
+  std::map<std::size_t, std::string> unusual = {};  // see Schema::Encoded
+};
+
+// Log densities of rows that were not trained on, in increasing order: what new rows are compared
+// with.
+struct CalibrationScores {
+  Vector<double> main = {};
+  Vector<double> proxy = {};
+  bool kept =
+      false;  // for nothing else; otherwise they chose the state and the model that are used
 };
 
 struct TableSamples {
@@ -69,12 +79,27 @@ class TabularDensity {
   // Log density of a table's rows. Throws InputError for a table that the schema cannot read, and
   // std::invalid_argument if asked for a proxy that is not there. With conditions, an energy
   // proxy's zeta is estimated for every row from 1,024 samples.
-  [[nodiscard]] TableLogProb log_prob(const Table& table, std::optional<From> from = {}) const;
+  [[nodiscard]] TableLogProb log_prob(const Table& table, std::optional<From> from = {},
+                                      Unusual unusual = Unusual::refuse) const;
   // The same for rows that the schema encoded. Their context may be a single row for all.
   [[nodiscard]] RowScores score(const EncodedRows& rows, From from) const;
   // Of rows as the models see them, without the Jacobian of the schema; nothing is left open.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x,
                                         const MatrixView<double>& context, From from) const;
+
+  // The same up to a constant for each condition.
+  [[nodiscard]] Vector<double> log_unnormalized(const MatrixView<double>& x,
+                                                const MatrixView<double>& context, From from) const;
+
+  // Scores rows that were not trained on, for p_values. An energy proxy with conditions, for which
+  // that would take long, has none.
+  void calibrate(const EncodedRows& rows, bool kept);
+  [[nodiscard]] const CalibrationScores& calibration() const { return calibration_; }
+  // The share of rows like those of the fit that would be as unusual, (1 + number of calibration
+  // rows with at most this log density) / (1 + number of calibration rows): uniform, or a little
+  // larger, for new rows of the same source. NaN stays NaN. Throws std::invalid_argument if there
+  // are no calibration rows.
+  [[nodiscard]] Vector<double> p_values(const Vector<double>& log_prob, From from) const;
 
   // New rows. conditions [rows or 1, schema's context features]; see Schema::encode_conditions.
   [[nodiscard]] TableSamples sample(Eigen::Index rows, std::uint64_t seed,
@@ -95,9 +120,6 @@ class TabularDensity {
   static TabularDensity load(const std::filesystem::path& path);
 
  private:
-  // Of a proxy that is not normalised, log zeta is still in it.
-  [[nodiscard]] Vector<double> log_unnormalized(const MatrixView<double>& x,
-                                                const MatrixView<double>& context, From from) const;
   void subtract_log_zeta(const MatrixView<double>& context, From from,
                          Vector<double>& log_prob) const;
 
@@ -106,6 +128,7 @@ class TabularDensity {
   std::optional<AnyModel<T>> proxy_;
   From chosen_ = From::main;
   double log_zeta_ = 0;
+  CalibrationScores calibration_;
 };
 
 extern template class TabularDensity<float>;

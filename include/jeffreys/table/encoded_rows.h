@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ class Cells {
 // Points of the unit cube [count, dimensions] that fill it evenly; `turn` shifts them all, so that
 // the sets of several turns are alike and independent. The same arguments give the same points.
 [[nodiscard]] Matrix<double> even_points(Eigen::Index count, Eigen::Index dimensions, int turn);
+
+// Independent uniform points [count, dimensions], anew for every seed and iteration.
+[[nodiscard]] Matrix<double> random_points(Eigen::Index count, Eigen::Index dimensions,
+                                           std::uint64_t seed, std::uint64_t iteration);
 
 struct EncodedRows {
   Matrix<double> x = {};        // [rows, features]; open features in the middle of their cells

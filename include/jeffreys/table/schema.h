@@ -39,6 +39,8 @@ namespace jeffreys {
 enum class Ties { dequantize, keep };
 enum class Missing { drop, error };
 enum class Standardize { training, all };
+// What to do with labels that the fitted rows did not have, and with values beyond bounds.
+enum class Unusual { refuse, keep };
 
 struct SchemaOptions {
   std::vector<std::string> condition = {};
@@ -65,11 +67,24 @@ std::vector<std::size_t> complete_rows(const Table& table, const SchemaOptions& 
 // Throws what Schema::fit would for a wrong cell: for the first one, in the order of the table.
 void check_cells(const Table& table, const SchemaOptions& options);
 
+// Where a feature column is among the numbers of a row; -1 where it is not.
+struct FeaturePlaces {
+  std::string name;
+  Eigen::Index number = -1;
+  Eigen::Index category = -1;
+  std::size_t classes = 0;  // of the category
+  double unseen = 0;        // probability of labels that were never seen
+};
+
 class Schema {
  public:
   struct Encoded : EncodedRows {
     std::vector<std::size_t> rows = {};  // the table's rows that these are
     std::size_t dropped = 0;             // rows with a missing cell
+    // What is unusual about rows of the table, a sentence each; none if it is refused. A value
+    // beyond its bounds has the density 0, a label that was never seen the probability of all of
+    // them; without a known label of a condition there is no density, and the row is not encoded.
+    std::map<std::size_t, std::string> unusual = {};
   };
 
   // `training` counts among complete_rows(table, options), which are the rows of
@@ -95,8 +110,9 @@ class Schema {
   // How many classes each category has, without that of labels that were never seen.
   std::vector<std::size_t> categories() const;
   std::size_t context_features() const { return context_features_; }
-  std::vector<std::string> feature_names() const;    // of the table's columns
-  std::vector<std::string> condition_names() const;  // of the table's columns
+  std::vector<std::string> feature_names() const;     // of the table's columns
+  std::vector<std::string> condition_names() const;   // of the table's columns
+  std::vector<FeaturePlaces> feature_places() const;  // in the order of feature_names()
   // Every column of the table that was fitted, in its order.
   const std::vector<ColumnInfo>& columns() const { return columns_; }
   // For TableOptions::text_columns when another table of the same form is read.
@@ -109,7 +125,7 @@ class Schema {
   // for a missing column, text where numbers belong, an unknown label, a value beyond its bounds,
   // its distribution's support or 1e150, and if no row is complete. A value exactly at an end of
   // the support is moved inside.
-  Encoded encode(const Table& table) const;
+  Encoded encode(const Table& table, Unusual unusual = Unusual::refuse) const;
 
   // Back to the user's units, columns in the order of the fitted table. `context` has as many rows
   // as x, or one for all; with none the condition columns are left out, which a regression does not

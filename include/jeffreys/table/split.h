@@ -10,16 +10,24 @@ namespace jeffreys {
 struct Split {
   std::vector<std::size_t> training;
   std::vector<std::size_t> validation;
+  std::vector<std::size_t> calibration = {};  // kept for p-values, and for nothing else
 };
 
 // Share of rows to hold out: 20 % up to 1,000 rows, 10 % from 10,000 on, linear in log(rows)
 // between.
 double validation_fraction(std::size_t rows);
 
+// Share of rows to keep for p-values: none below 1,000 rows, then 5 %, but at least 100 rows and at
+// most 1,000.
+double calibration_fraction(std::size_t rows);
+
 // Holds out round(fraction * rows) rows at random, at least one and not all if 0 < fraction < 1
 // and rows > 1. The same arguments always give the same split. Throws std::invalid_argument unless
 // 0 <= fraction < 1.
 Split split_rows(std::size_t rows, double fraction, std::uint64_t seed);
+
+// The same, where rows for calibration are taken first, and the fraction is of the others.
+Split split_rows(std::size_t rows, double fraction, double calibration, std::uint64_t seed);
 
 // The rows in a random order, cut into parts whose sizes differ by one at most: the part of each
 // row. The same arguments always give the same parts. Throws std::invalid_argument unless
