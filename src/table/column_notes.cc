@@ -66,9 +66,17 @@ Notes atom_notes(const ColumnInfo& info, std::size_t held, std::size_t rows) {
 
 // Only where a normal distribution of the same mean and deviation would reach beyond.
 Notes bound_notes(const ColumnInfo& info) {
-  constexpr double kReach = 3;  // deviations
-  if (info.bounds != Bounds{} || !info.regression.empty() || info.minimum < 0) return {};
-  if (info.mean - kReach * info.scale >= 0) return {};
+  constexpr double kReach = 3;    // deviations
+  constexpr double kNear0 = 0.1;  // of the largest value
+  if (info.kind == ColumnKind::integer && info.maximum - info.minimum == info.resolution) {
+    return {
+        fmt::format("Column {} has two values. If they are labels, say so with --categorical {}.",
+                    name_of(info), info.name)};
+  }
+  if (info.bounds != Bounds{} || !info.regression.empty() || info.minimum < 0 ||
+      info.minimum > kNear0 * info.maximum || info.mean - kReach * info.scale >= 0) {
+    return {};
+  }
   const bool share = info.maximum <= 1 && info.mean + kReach * info.scale > 1;
   return {fmt::format(
       "Column {} has values from {:.4g} to {:.4g}. If it cannot be {}, say so with --bound {}={}.",

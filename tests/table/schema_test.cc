@@ -421,6 +421,19 @@ TEST(Schema, ReportsWhatAModelWillFindHard) {
   EXPECT_THAT(
       Schema::fit(wide.table(), {}).notes(),
       Contains("There are more columns (12) than rows (10): the density can only be rough."));
+  const Table bounded =
+      TableMaker()
+          .numbers("price", transformed(normal_numbers(100, 1), [](double v) { return v * v; }))
+          .numbers("share", transformed(normal_numbers(100, 2),
+                                        [](double v) { return 1 / (1 + std::exp(-2 * v)); }))
+          .numbers("height", transformed(normal_numbers(100, 3), [](double v) { return 170 + v; }))
+          .numbers("flag", transformed(normal_numbers(100, 4), [](double v) { return v > 0; }))
+          .table();
+  const auto notes = Schema::fit(bounded, {}).notes();
+  EXPECT_THAT(notes, Contains(HasSubstr("If it cannot be negative, say so with --bound price=0:")));
+  EXPECT_THAT(notes, Contains(HasSubstr("--bound share=0:1.")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("--bound height"))));
+  EXPECT_THAT(notes, Contains(HasSubstr("If they are labels, say so with --categorical flag")));
   std::vector<double> index(20);
   std::iota(index.begin(), index.end(), 0.0);
   EXPECT_THAT(Schema::fit(TableMaker().numbers("id", index).table(), {}).notes(),
