@@ -1,4 +1,7 @@
 // Looking at a model: inspect, evaluate, plot and demo.
+#include <set>
+#include <sstream>
+
 #include "cli/program.h"
 #include "cli/tables.h"
 
@@ -81,6 +84,27 @@ TEST_F(Views, PlotDrawsPlanes) {
   fit("t.csv", "e", {"--proxy", "energy", "--bound", "y=0:1"});
   good({"plot", "e", "t.csv", "-o", "e.svg"});
   expect_picture("e.svg");
+}
+
+// Labels have the places of the model, whichever comes first in the table.
+TEST_F(Views, PlotDrawsLabelsTheSameInAnyOrderOfRows) {
+  const std::string rows = mixed_columns();
+  file("mixed.csv", rows);
+  fit("mixed.csv", "x");
+  std::istringstream stream(rows);
+  std::string header;
+  std::getline(stream, header);
+  std::string backwards;
+  for (std::string line; std::getline(stream, line);) backwards.insert(0, line + "\n");
+  file("back.csv", header + "\n" + backwards);
+  const auto lines_of = [&](const std::string& table) {
+    good({"plot", "x", table, "-o", "p.svg"});
+    std::istringstream svg(bytes("p.svg"));
+    std::multiset<std::string> all;
+    for (std::string line; std::getline(svg, line);) all.insert(line);
+    return all;
+  };
+  EXPECT_EQ(lines_of("mixed.csv"), lines_of("back.csv"));
 }
 
 TEST_F(Views, PlotDrawsPairsAndTraining) {
