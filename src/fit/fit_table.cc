@@ -10,7 +10,7 @@ FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenS
   data_options.schema = columns;
   settings.apply_to(data_options);
   check_cells(table, data_options.schema);
-  PreparedTable prepared = prepare(sorted_by_content(table, columns.ignore), data_options);
+  PreparedTable prepared = prepare(ordered_by_content(table, columns.ignore), data_options);
   const std::size_t features = prepared.schema.features();
   const std::size_t conditions = prepared.schema.context_features();
   const auto defaults_for = [=](std::size_t rows) {

@@ -42,7 +42,7 @@ PosteriorFit fit_posterior(const Table& file, const PairColumns& columns,
                            const std::optional<Prior>& prior, const PosteriorFitOptions& options,
                            const FitRun& run) {
   options.validate();
-  const Table pairs = sorted_by_content(file);
+  const Table pairs = ordered_by_content(file);
   const PairColumns all = complete_columns(columns, pairs, prior);
   const FitPlan plan =
       plan_fit(pairs, pair_schema(pairs, all, prior), options.settings, default_posterior_options);

@@ -9,7 +9,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/shuffle.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/base/random_purpose.h"
 
 namespace jeffreys {
 
@@ -64,7 +66,7 @@ std::vector<Item> in_order(const std::vector<Item>& items, const std::vector<std
 
 }  // namespace
 
-Table sorted_by_content(const Table& table, const std::vector<std::string>& but_not) {
+Table ordered_by_content(const Table& table, const std::vector<std::string>& but_not) {
   std::vector<const Column*> columns;
   for (const Column& column : table.columns) {
     if (std::find(but_not.begin(), but_not.end(), column.name) == but_not.end()) {
@@ -80,17 +82,19 @@ Table sorted_by_content(const Table& table, const std::vector<std::string>& but_
     }
     return false;
   });
-  Table sorted{table.source, table.columns, {}};
-  for (Column& column : sorted.columns) {
+  // Neighbours are alike now, which those who look at the first rows only must not see.
+  shuffle(order, {.seed = 0, .purpose = kRowOrder, .iteration = 0});
+  Table ordered{table.source, table.columns, {}};
+  for (Column& column : ordered.columns) {
     column.numbers = in_order(column.numbers, order);
     column.codes = in_order(column.codes, order);
     column.first_text_row = static_cast<std::size_t>(
         std::find(order.begin(), order.end(), column.first_text_row) - order.begin());
   }
   for (std::size_t row = 0; row < order.size() && !table.anchors.empty(); ++row) {
-    sorted.anchors.push_back({row, table.line(order[row])});
+    ordered.anchors.push_back({row, table.line(order[row])});
   }
-  return sorted;
+  return ordered;
 }
 
 Table table_from_matrix(const MatrixView<double>& values, const std::vector<std::string>& names) {

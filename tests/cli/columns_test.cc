@@ -142,5 +142,31 @@ TEST_F(Columns, MoreColumnsThanRowsAreWarnedAbout) {
   EXPECT_EQ(samples("m").names().size(), 30u);
 }
 
+// Labels and atoms go with every model and method.
+TEST_F(Columns, OfLabelsAndAtomsAreFittedByEveryMethod) {
+  file("labels.csv", lines("site,kind,rain", 150, [](Draws& draws, int row) {
+         return std::string(row % 3 == 0 ? "north," : "south,") + (row % 2 == 0 ? "a," : "b,") +
+                (draws.uniform() < 0.4 ? "0" : text_of(-std::log(draws.uniform())));
+       }));
+  const std::vector<Arguments> ways{
+      {"--proxy", "energy"},       {"--method", "mle-noise"},
+      {"--method", "mle-entropy"}, {"--set", "main=mixture", "--proxy", "mixture"},
+      {"--ignore", "rain"},        {"--ignore", "rain", "--proxy", "energy"}};
+  for (const Arguments& way : ways) {
+    fit("labels.csv", "m", way);
+    const Cells drawn = samples("m");
+    EXPECT_THAT(drawn.column("site"), Each(AnyOf("north", "south")));
+    EXPECT_THAT(drawn.column("kind"), Each(AnyOf("a", "b")));
+    for (const double score :
+         Cells(good({"log_prob", "m", "labels.csv"}).out).numbers("log_prob")) {
+      EXPECT_TRUE(std::isfinite(score));
+    }
+    if (way.front() == "--ignore") continue;
+    const std::vector<double> rain = drawn.numbers("rain");
+    const auto zeros = std::count(rain.begin(), rain.end(), 0.0);
+    EXPECT_TRUE(zeros > 30 && zeros < 140) << zeros;
+  }
+}
+
 }  // namespace
 }  // namespace jeffreys::testing

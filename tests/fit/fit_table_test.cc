@@ -45,7 +45,7 @@ TEST_F(FitTable, DoesWhatItsStepsDo) {
   FitOptions options;
   options.schema = kColumns;
   options.seed = 5;
-  const PreparedTable table = prepare(sorted_by_content(plane_table()), options);
+  const PreparedTable table = prepare(ordered_by_content(plane_table()), options);
   options = default_fit_options(table.rows(), 2, 0);
   EXPECT_EQ(made.defaults.train.iterations, options.train.iterations);
   options.schema = kColumns;

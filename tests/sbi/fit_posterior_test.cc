@@ -105,7 +105,7 @@ TEST_F(FitPosterior, DoesWhatItsStepsDo) {
   FitOptions options;
   options.seed = 3;
   options.schema = pair_schema(pairs, complete_columns({}, pairs, moons_prior()), moons_prior());
-  const PreparedTable table = prepare(sorted_by_content(pairs), options);
+  const PreparedTable table = prepare(ordered_by_content(pairs), options);
   const SchemaOptions schema = options.schema;
   options = default_posterior_options(table.rows(), 2, 2);
   EXPECT_EQ(made.defaults.train.iterations, options.train.iterations);

@@ -38,25 +38,26 @@ TEST(MatrixOfTable, HasFiniteNumbersAlone) {
   expect("y", "there is no column 'y'; it needs the columns x, y");
 }
 
-TEST(SortedByContent, DoesNotDependOnTheOrderOfRows) {
+TEST(OrderedByContent, DoesNotDependOnTheOrderOfRows) {
   const double none = std::nan("");
   const auto table = [](const std::vector<double>& a, const std::vector<std::string>& b,
                         const std::vector<double>& id) {
-    return jeffreys::testing::TableMaker().numbers("a", a).text("b", b).numbers("id", id).table();
+    return TableMaker().numbers("a", a).text("b", b).numbers("id", id).table();
   };
-  const Table one = sorted_by_content(table({2, none, 1, 1}, {"y", "x", "z", ""}, {4, 3, 2, 1}));
-  const Table two = sorted_by_content(table({1, 1, none, 2}, {"", "z", "x", "y"}, {1, 2, 3, 4}));
-  const std::vector<double> ids{2, 1, 4, 3};
-  EXPECT_EQ(one.columns[2].numbers, ids);
-  EXPECT_EQ(two.columns[2].numbers, ids);
-  EXPECT_EQ(one.columns[1].text(0), "z");
-  EXPECT_TRUE(one.columns[1].missing(1));
-  // Lines stay those of the rows: the first row was on line 4.
-  EXPECT_EQ(one.line(0), 4u);
-  EXPECT_EQ(one.line(3), 3u);
-  // A column that does not count leaves the order as it is.
-  const Table by_id = sorted_by_content(table({1, 1}, {"x", "x"}, {2, 1}), {"id"});
-  EXPECT_EQ(by_id.columns[2].numbers, (std::vector<double>{2, 1}));
+  const Table one = ordered_by_content(table({2, none, 1, 1}, {"y", "x", "z", ""}, {4, 3, 2, 1}));
+  const Table two = ordered_by_content(table({1, 1, none, 2}, {"", "z", "x", "y"}, {1, 2, 3, 4}));
+  EXPECT_EQ(one.columns[2].numbers, two.columns[2].numbers);
+  for (std::size_t row = 0; row < 4; ++row) {
+    EXPECT_EQ(one.columns[1].text(row), two.columns[1].text(row));
+    // Lines stay those of the rows: the first one was on line 2, with the id 4.
+    EXPECT_EQ(static_cast<double>(one.line(row)), 6 - one.columns[2].numbers[row]);
+  }
+  // A column that does not count leaves rows that are else equal as they are.
+  const auto ids = [&](const std::vector<double>& id) {
+    return ordered_by_content(table({1, 1}, {"x", "x"}, id), {"id"}).columns[2].numbers;
+  };
+  const std::vector<double> first = ids({2, 1});
+  EXPECT_EQ(ids({1, 2}), (std::vector<double>{first[1], first[0]}));
 }
 
 }  // namespace

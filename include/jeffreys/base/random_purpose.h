@@ -52,6 +52,7 @@ namespace jeffreys {
   X(kSplitPurpose, 0xfd00)                                                          \
   X(kCellPoints, 0xfd01) /* iteration = turn */                                     \
   X(kPartsPurpose, 0xfd02)                                                          \
+  X(kRowOrder, 0xfd03)                                                              \
   X(kSourceUniform, 0xfe00)                                                         \
   X(kSourceNormal, 0xfe01)                                                          \
   X(kSourceLayout, 0xfe02)                                                          \

@@ -49,10 +49,10 @@ struct Table {
   std::size_t line(std::size_t row) const;
 };
 
-// The rows in an order that depends on what they hold alone, not on their order in the file; those
-// columns do not count.
-[[nodiscard]] Table sorted_by_content(const Table& table,
-                                      const std::vector<std::string>& but_not = {});
+// The rows in a mixed order that depends on what they hold alone, not on their order in the file;
+// those columns do not count.
+[[nodiscard]] Table ordered_by_content(const Table& table,
+                                       const std::vector<std::string>& but_not = {});
 
 // One column of numbers for each name, from values [rows, names].
 [[nodiscard]] Table table_from_matrix(const MatrixView<double>& values,
