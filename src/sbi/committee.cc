@@ -53,6 +53,38 @@ Matrix<double> standardized(const Matrix<double>& x) {
   return (x.rowwise() - mean).array().rowwise() * scale.array();
 }
 
+// Outcomes with heavy tails as a posterior sees them, drawn in: otherwise a far value would make
+// all others equal, and what lies between two rows would be mostly far out.
+class DrawnIn {
+ public:
+  explicit DrawnIn(const Schema& schema) {
+    for (const ColumnInfo& info : schema.columns()) {
+      if (info.role == ColumnRole::condition) tails_.push_back(info.tails);
+    }
+  }
+
+  [[nodiscard]] Matrix<double> draw_in(Matrix<double> outcomes) const {
+    for (std::size_t i = 0; i < tails_.size(); ++i) {
+      for (double& value : outcomes.col(static_cast<Eigen::Index>(i))) {
+        value = tails_[i].draw_in(value);
+      }
+    }
+    return outcomes;
+  }
+
+  [[nodiscard]] Matrix<double> push_out(Matrix<double> numbers) const {
+    for (std::size_t i = 0; i < tails_.size(); ++i) {
+      for (double& number : numbers.col(static_cast<Eigen::Index>(i))) {
+        number = tails_[i].push_out(number);
+      }
+    }
+    return numbers;
+  }
+
+ private:
+  std::vector<HeavyTails> tails_;
+};
+
 // The place of each draw among the draws of the same mixture: (rank + 1/2) / draws, where the
 // highest density has rank 0. Equal densities keep their order.
 std::vector<double> own_places(const VectorView<double>& log_prob) {
@@ -197,7 +229,9 @@ void Committee::judge_left_out(const std::vector<std::size_t>& part, int left_ou
 // away from it. What lies between pairs is what the posterior will be asked, and so the outcomes
 // are as widely spread as those of the pairs.
 Matrix<double> Committee::outcomes_around(Eigen::Index count) const {
-  const Matrix<double> scaled = standardized(pairs_.outcomes);
+  const DrawnIn map(members_.front().density().schema());
+  const Matrix<double> outcomes = map.draw_in(pairs_.outcomes);
+  const Matrix<double> scaled = standardized(outcomes);
   const Matrix<double> random = uniforms(seed_, kCommitteeOutcomes, 0, count, 3);
   const Eigen::Index rows = scaled.rows();
   const Eigen::Index neighbours = std::min(kNeighbours, rows - 1);
@@ -216,10 +250,10 @@ Matrix<double> Committee::outcomes_around(Eigen::Index count) const {
                         return distance[a] != distance[b] ? distance[a] < distance[b] : a < b;
                       });
     const Eigen::Index other = order[static_cast<std::size_t>(1 + pick(random(k, 1), neighbours))];
-    result.row(k) = pairs_.outcomes.row(own) +
-                    (random(k, 2) - 0.5) * (pairs_.outcomes.row(other) - pairs_.outcomes.row(own));
+    result.row(k) =
+        outcomes.row(own) + (random(k, 2) - 0.5) * (outcomes.row(other) - outcomes.row(own));
   }
-  return result;
+  return map.push_out(std::move(result));
 }
 
 // Fills the rows of `kept` for these outcomes, which are its rows from `first` on.

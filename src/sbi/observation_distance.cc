@@ -83,7 +83,8 @@ ObservationDistance Posterior::distance(const MatrixView<double>& observed,
     found.value = value;
     found.minimum = info.minimum;
     found.maximum = info.maximum;
-    found.beyond_range = outside / info.scale;
+    const double end = value < info.minimum ? info.minimum : info.maximum;
+    found.beyond_range = std::abs(info.tails.draw_in(value) - info.tails.draw_in(end)) / info.scale;
     found.margin = margin * (info.maximum - info.minimum);
   }
   if (training_.center.size() == 0) return found;

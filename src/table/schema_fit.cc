@@ -297,20 +297,29 @@ class Fit {
     return free;
   }
 
+  std::vector<double> values_of(std::size_t i, std::span<const std::size_t> chosen) const {
+    std::vector<double> values;
+    values.reserve(chosen.size());
+    for (const std::size_t row : chosen) values.push_back(value(i, rows_[row]));
+    return values;
+  }
+
   void standardize(std::size_t i, std::span<const std::size_t> training) {
     ColumnInfo& info = columns[i];
     const auto count = static_cast<Eigen::Index>(rows_.size());
+    const bool everything = training.empty() || options_.standardize == Standardize::all;
+    const std::vector<std::size_t> all = numbered(i, {});
+    const std::vector<std::size_t> chosen = everything ? all : numbered(i, training);
     Matrix<double> free(count, 1);
     if (info.role == ColumnRole::feature) {
       free = free_values(i);
     } else {
+      info.tails = find_tails(values_of(i, chosen));
       for (Eigen::Index r = 0; r < count; ++r) {
-        free(r, 0) = value(i, rows_[static_cast<std::size_t>(r)]);
+        free(r, 0) = info.tails.draw_in(value(i, rows_[static_cast<std::size_t>(r)]));
       }
     }
-    const bool everything = training.empty() || options_.standardize == Standardize::all;
-    const std::vector<std::size_t> all = numbered(i, {});
-    Moments moments = moments_of(free, everything ? all : numbered(i, training));
+    Moments moments = moments_of(free, chosen);
     // Constant in the training rows only.
     if (!(moments.scale > 0)) moments = moments_of(free, all);
     info.mean = moments.mean;

@@ -55,6 +55,9 @@ Json column_to_json(const ColumnInfo& info) {
     json["shape"] = {
         {"power", info.shape.power}, {"tail", info.shape.tail}, {"scale", info.shape.scale}};
   }
+  if (info.tails != HeavyTails{}) {
+    json["tails"] = {{"centre", info.tails.centre}, {"width", info.tails.width}};
+  }
   if (info.distribution) json["distribution"] = Json::parse(info.distribution->to_json());
   if (!info.regression.empty()) {
     json["regression"] = info.regression;
@@ -184,6 +187,15 @@ void read_shape(const Reader& reader, const std::string& file, ColumnInfo& info)
                  "has a shape that does not fit its bounds");
 }
 
+void read_tails(const Reader& reader, const std::string& file, ColumnInfo& info) {
+  if (!reader.has("tails")) return;
+  const Reader tails(file, reader.at("tails"), "the tails of a column");
+  info.tails = {tails.number("centre"), tails.number("width")};
+  reader.require(info.role == ColumnRole::condition && info.kind != ColumnKind::categorical &&
+                     info.tails.width > 0,
+                 "has tails where none belong, or of a width that is not positive");
+}
+
 ColumnInfo read_column(const Reader& reader, const std::string& file) {
   constexpr std::array kRoles{ColumnRole::feature, ColumnRole::condition, ColumnRole::constant,
                               ColumnRole::copy, ColumnRole::left_out};
@@ -210,6 +222,7 @@ ColumnInfo read_column(const Reader& reader, const std::string& file) {
   read_shape(reader, file, info);
   info.nudge = reader.number("nudge");
   info.distribution = reader.distribution("distribution");
+  read_tails(reader, file, info);
   read_regression(reader, info);
   info.mean = reader.number("mean");
   info.scale = reader.number("scale");

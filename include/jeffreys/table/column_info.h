@@ -1,6 +1,7 @@
 // What is known about one column of a table, and how its values become numbers of a model.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -24,6 +25,25 @@ struct BoundShape {
   double scale = 1;
 
   bool operator==(const BoundShape&) const = default;
+};
+
+// Of a heavy-tailed numeric condition: far values are drawn in before it is standardised, because
+// otherwise a few of them would leave nothing between all others. Without a width it is only
+// standardised, as in all files of earlier versions.
+struct HeavyTails {
+  double centre = 0;
+  double width = 0;
+
+  // Increases with the value: nearly linear within a width of the centre, a logarithm beyond.
+  [[nodiscard]] double draw_in(double value) const {
+    return width > 0 ? std::asinh((value - centre) / width) : value;
+  }
+  // The inverse.
+  [[nodiscard]] double push_out(double number) const {
+    return width > 0 ? std::sinh(number) * width + centre : number;
+  }
+
+  bool operator==(const HeavyTails&) const = default;
 };
 
 struct ColumnInfo {
@@ -54,7 +74,8 @@ struct ColumnInfo {
   // intercept. Empty when there is none. In the user's units, as is the deviation of its residuals.
   std::vector<double> regression = {};
   double regression_deviation = 0;
-  double mean = 0;  // after noise, bounds or coordinates, and regression
+  HeavyTails tails = {};
+  double mean = 0;  // after noise, bounds or coordinates, and regression, or drawn-in tails
   double scale = 1;
   double constant = 0;      // number, or place in `labels`
   std::size_t copy_of = 0;  // place in columns()

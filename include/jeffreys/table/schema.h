@@ -19,7 +19,8 @@
 // its linear regression on the conditions (the "guess"): a posterior that moves with its outcomes
 // then stays in place. Normal scores count from the score of the guess, in units of their slope
 // there.
-// Numeric conditions are standardised only, categorical ones become one column for each label.
+// Numeric conditions are standardised only, but with heavy tails drawn in before; categorical ones
+// become one column for each label.
 #pragma once
 
 #include <cstddef>
