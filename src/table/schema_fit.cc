@@ -13,23 +13,19 @@
 #include "base/quote.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/table/schema.h"
-#include "table/bound_map.h"
+#include "table/column_fit.h"
 #include "table/column_map.h"
 #include "table/column_notes.h"
 #include "table/column_values.h"
 #include "table/condition_map.h"
 #include "table/regression.h"
 #include "table/schema_options.h"
-#include "table/ties.h"
 
 namespace jeffreys {
 namespace {
 
 constexpr std::size_t kLeastRows = 10;
 constexpr std::size_t kMostConditionLabels = 1000;
-// Noise on ties is at least this share of the standard deviation: what is narrower is a spike that
-// no model of a density can follow.
-constexpr double kLeastNoise = 1e-6;
 
 struct Moments {
   double mean = 0;
@@ -127,8 +123,10 @@ class Fit {
       if (columns[i].distribution) {
         compare_with_distribution(i);
       } else {
-        set_resolution(i);
-        if (columns[i].bounds != Bounds{}) set_bounds(i, training);
+        add(fit_lattice(columns[i], numbers(i, {}), options_.ties));
+        if (columns[i].bounds != Bounds{}) {
+          add(fit_bounds(columns[i], numbers(i, {}), numbers(i, training)));
+        }
       }
       if (context_.cols() > 0) set_regression(i, training);
       standardize(i, training);
@@ -186,64 +184,11 @@ class Fit {
     add(label_notes(info, rows_.size(), static_cast<std::size_t>(once)));
   }
 
-  void set_resolution(std::size_t i) {
-    ColumnInfo& info = columns[i];
-    std::vector<double> sorted;
-    sorted.reserve(rows_.size());
-    for (const std::size_t row : rows_) sorted.push_back(value(i, row));
-    std::sort(sorted.begin(), sorted.end());
-    add(order_notes(info, sorted));
-    const bool declared = info.kind == ColumnKind::integer;
-    if (options_.ties == Ties::keep && !declared) return;
-    if (!declared) info.atoms = take_atoms(sorted);
-    if (!info.atoms.empty()) {
-      const Lattice others = find_lattice(sorted);
-      if (others.whole()) info.kind = ColumnKind::integer;
-      info.resolution = others.step;
-      info.offset = others.offset;
-      add(atom_notes(info, rows_.size() - sorted.size(), rows_.size()));
-      return;
-    }
-    const Repeats repeats = count_repeats(sorted);
-    const Lattice lattice = find_lattice(sorted);
-    if (lattice.whole()) info.kind = ColumnKind::integer;
-    if (!repeats.ties && info.kind != ColumnKind::integer) return;
-    info.resolution = declared ? 1 : lattice.step;
-    info.offset = declared ? 0 : lattice.offset;
-    info.noise = info.resolution > 0 ? info.resolution : lattice.least_gap;
-    const Eigen::Map<const Vector<double>> numbers(sorted.data(),
-                                                   static_cast<Eigen::Index>(sorted.size()));
-    const double deviation = std::sqrt((numbers.array() - numbers.mean()).square().mean());
-    if (repeats.ties) info.noise = std::max(info.noise, kLeastNoise * deviation);
-    add(tie_notes(info, repeats, rows_.size()));
-  }
-
-  // The outer edges of the cells of the outermost values that the bounds allow. Values that repeat
-  // without a lattice have cells as wide as their noise.
-  void set_reach(std::size_t i) {
-    ColumnInfo& info = columns[i];
-    info.reach = info.bounds;
-    if (info.noise == 0) return;
-    constexpr double kRounding = 1e-6;  // of a step, by which a bound may miss the lattice
-    const auto outermost = [&](double bound, double inwards) {
-      if (info.resolution == 0 || !std::isfinite(bound)) return bound;
-      const double step = inwards * (bound - info.offset) / info.resolution;
-      return info.offset + inwards * std::ceil(step - kRounding) * info.resolution;
-    };
-    info.reach.lower = outermost(info.bounds.lower, 1) - info.noise / 2;
-    info.reach.upper = outermost(info.bounds.upper, -1) + info.noise / 2;
-  }
-
-  void set_bounds(std::size_t i, std::span<const std::size_t> training) {
-    set_reach(i);
-    set_nudge(i);
-    ColumnInfo& info = columns[i];
+  // Of these complete rows, or of all, the values that are no atoms.
+  std::vector<double> numbers(std::size_t i, std::span<const std::size_t> training) const {
     std::vector<double> values;
-    for (const std::size_t row : numbered(i, training)) {
-      values.push_back(std::clamp(value(i, rows_[row]), info.reach.lower + info.nudge,
-                                  info.reach.upper - info.nudge));
-    }
-    info.shape = BoundMap::fit(info.reach, values);
+    for (const std::size_t row : numbered(i, training)) values.push_back(value(i, rows_[row]));
+    return values;
   }
 
   // Of these complete rows, or of all, those whose value is no atom.
@@ -257,25 +202,6 @@ class Fit {
     std::erase_if(rows,
                   [&](std::size_t row) { return class_of(columns[i], value(i, rows_[row])) > 0; });
     return rows;
-  }
-
-  void set_nudge(std::size_t i) {
-    ColumnInfo& info = columns[i];
-    std::size_t at_bound = 0;
-    double nearest = 0;
-    for (const std::size_t row : numbered(i, {})) {
-      const double own = value(i, rows_[row]);
-      const double distance = std::min(own - info.bounds.lower, info.bounds.upper - own);
-      if (distance <= 0) ++at_bound;
-      if (distance > 0 && (nearest == 0 || distance < nearest)) nearest = distance;
-    }
-    // All values at the two bounds: any small share of the range will do.
-    if (nearest == 0) nearest = 1e-3 * (info.bounds.upper - info.bounds.lower);
-    info.nudge = std::min(nearest, info.noise > 0 ? 1e-6 * info.noise : nearest) / 2;
-    if (at_bound == 0 || info.noise > 0) return;
-    notes.push_back(fmt::format(
-        "Column {}: {} of {} rows lie exactly at a bound and are moved inside by {:.3g}.", name(i),
-        at_bound, rows_.size(), info.nudge));
   }
 
   // Before they are standardised; values on a lattice at some places of their cells.

@@ -292,9 +292,9 @@ std::vector<Columns> all_tables() {
 
 class TableLaws : public ::testing::TestWithParam<std::size_t> {
  protected:
-  TableLaws() : columns_(all_tables()[GetParam()]) {}
+  TableLaws() : columns_(all_tables()[GetParam()]), rows_(draw_rows(columns_, kTrainingRows, 7)) {}
 
-  [[nodiscard]] TableFit fitted(const Table& table) const {
+  [[nodiscard]] TableFit fitted(const std::vector<std::vector<double>>& rows) const {
     SchemaOptions options;
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       const std::string name = column_name(columns_, j);
@@ -306,85 +306,103 @@ class TableLaws : public ::testing::TestWithParam<std::size_t> {
                              "learning_rate.main=0.01", "learning_rate.proxy=0.01"}) {
       settings.add_text(text, "test");
     }
-    return fit_table(table, options, settings);
+    return fit_table(table_of(columns_, rows), options, settings);
   }
 
-  [[nodiscard]] static Vector<double> scores(const TableFit& fit, const Table& table) {
-    return fit.fit.density.log_prob(table, From::main, Unusual::keep).log_prob;
+  [[nodiscard]] Vector<double> scores(const TableFit& fit,
+                                      const std::vector<std::vector<double>>& rows) const {
+    return fit.fit.density.log_prob(table_of(columns_, rows), From::main, Unusual::keep).log_prob;
+  }
+
+  // All values of all columns, with their probabilities by the fit.
+  struct Grid {
+    std::vector<std::vector<double>> rows = std::vector<std::vector<double>>(1);
+    Vector<double> probability = {};
+
+    // That column j is at most this.
+    [[nodiscard]] double up_to(std::size_t j, double edge) const {
+      double sum = 0;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i][j] <= edge) sum += probability(static_cast<Eigen::Index>(i));
+      }
+      return sum;
+    }
+  };
+  [[nodiscard]] Grid grid_of(const TableFit& fit) const {
+    Grid grid;
+    std::vector<double> widths(1, 1);
+    for (const auto& column : columns_) {
+      std::vector<std::vector<double>> longer;
+      std::vector<double> products;
+      for (std::size_t i = 0; i < grid.rows.size(); ++i) {
+        for (const auto& [value, width] : column->points()) {
+          longer.push_back(grid.rows[i]);
+          longer.back().push_back(value);
+          products.push_back(widths[i] * width);
+        }
+      }
+      grid.rows = std::move(longer);
+      widths = std::move(products);
+    }
+    const Eigen::Map<const Eigen::ArrayXd> all(widths.data(),
+                                               static_cast<Eigen::Index>(widths.size()));
+    grid.probability = scores(fit, grid.rows).array().exp() * all;
+    return grid;
+  }
+
+  // Of each column the share of samples up to each of its values.
+  void expect_samples_to_follow(const Grid& grid, const TableFit& fit) const {
+    constexpr Eigen::Index kDrawnRows = 100'000;
+    const Table samples = fit.fit.density.sample(kDrawnRows, 3, Matrix<double>(), From::main).table;
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      const Column* drawn = samples.find(column_name(columns_, j));
+      ASSERT_NE(drawn, nullptr);
+      std::vector<double> values(static_cast<std::size_t>(kDrawnRows));
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = drawn->is_text() ? std::stod(drawn->text(i)) : drawn->numbers[i];
+      }
+      std::sort(values.begin(), values.end());
+      const std::vector<Point> points = columns_[j]->points();
+      for (std::size_t k = 0; k < points.size(); k += 1 + points.size() / 12) {
+        // Half of the step on a grid, none of it beyond a class or a cell.
+        const bool fine = points.size() > 100 && points[k].value != 0;
+        const double edge = points[k].value + (fine ? points[k].width / 2 : 1e-9);
+        const auto below = std::upper_bound(values.begin(), values.end(), edge) - values.begin();
+        EXPECT_NEAR(static_cast<double>(below) / kDrawnRows, grid.up_to(j, edge), 0.01)
+            << columns_[j]->name() << " up to " << edge;
+      }
+    }
+  }
+
+  // On average over fresh rows.
+  void expect_the_source_to_be_better(const TableFit& fit) const {
+    const auto fresh = draw_rows(columns_, fresh_rows(), 8);
+    Vector<double> gain = scores(fit, fresh);
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      gain(static_cast<Eigen::Index>(i)) -= log_density(columns_, fresh[i]);
+    }
+    const double mean = gain.mean();
+    const double error =
+        std::sqrt((gain.array() - mean).square().mean() / static_cast<double>(gain.size()));
+    EXPECT_LT(mean, 3 * error);
+    EXPECT_GT(mean, -1);  // and the fit is one
   }
 
   Columns columns_;
+  std::vector<std::vector<double>> rows_;
 };
 
 TEST_P(TableLaws, Hold) {
-  const auto rows = draw_rows(columns_, kTrainingRows, 7);
-  const TableFit fit = fitted(table_of(columns_, rows));
-
-  // All values with their probabilities.
-  std::vector<std::vector<double>> grid(1);
-  std::vector<double> widths(1, 1);
-  for (const auto& column : columns_) {
-    std::vector<std::vector<double>> longer;
-    std::vector<double> products;
-    for (std::size_t i = 0; i < grid.size(); ++i) {
-      for (const auto& [value, width] : column->points()) {
-        longer.push_back(grid[i]);
-        longer.back().push_back(value);
-        products.push_back(widths[i] * width);
-      }
-    }
-    grid = std::move(longer);
-    widths = std::move(products);
-  }
-  const Vector<double> probability =
-      scores(fit, table_of(columns_, grid)).array().exp() *
-      Eigen::Map<const Eigen::ArrayXd>(widths.data(), static_cast<Eigen::Index>(widths.size()));
-  EXPECT_NEAR(probability.sum(), 1, 0.005);
-
-  // Samples: of each column the share up to each of its values.
-  constexpr Eigen::Index kDrawnRows = 100'000;
-  const Table samples = fit.fit.density.sample(kDrawnRows, 3, Matrix<double>(), From::main).table;
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const Column* drawn = samples.find(column_name(columns_, j));
-    ASSERT_NE(drawn, nullptr);
-    std::vector<double> values(static_cast<std::size_t>(kDrawnRows));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = drawn->is_text() ? std::stod(drawn->text(i)) : drawn->numbers[i];
-    }
-    std::sort(values.begin(), values.end());
-    const std::vector<Point> points = columns_[j]->points();
-    for (std::size_t k = 0; k < points.size(); k += 1 + points.size() / 12) {
-      // Half of the step on a grid, none of it beyond a class or a cell.
-      const bool fine = points.size() > 100 && points[k].value != 0;
-      const double edge = points[k].value + (fine ? points[k].width / 2 : 1e-9);
-      double expected = 0;
-      for (std::size_t i = 0; i < grid.size(); ++i) {
-        if (grid[i][j] <= edge) expected += probability(static_cast<Eigen::Index>(i));
-      }
-      const auto below = std::upper_bound(values.begin(), values.end(), edge) - values.begin();
-      EXPECT_NEAR(static_cast<double>(below) / kDrawnRows, expected, 0.01)
-          << columns_[j]->name() << " up to " << edge;
-    }
-  }
-
+  const TableFit fit = fitted(rows_);
+  const Grid grid = grid_of(fit);
+  EXPECT_NEAR(grid.probability.sum(), 1, 0.005);
+  expect_samples_to_follow(grid, fit);
+  expect_the_source_to_be_better(fit);
   // Another order of the same rows, and rows in another order.
-  auto backwards = rows;
-  std::reverse(backwards.begin(), backwards.end());
-  const Vector<double> own = scores(fit, table_of(columns_, rows));
-  EXPECT_EQ(own, scores(fit, table_of(columns_, backwards)).reverse());
-  EXPECT_EQ(own, scores(fitted(table_of(columns_, backwards)), table_of(columns_, rows)));
-
-  // The source's own density is better than any fit, on average.
-  const auto fresh = draw_rows(columns_, fresh_rows(), 8);
-  Vector<double> gain = scores(fit, table_of(columns_, fresh));
-  for (std::size_t i = 0; i < fresh.size(); ++i) {
-    gain(static_cast<Eigen::Index>(i)) -= log_density(columns_, fresh[i]);
-  }
-  const double mean = gain.mean();
-  const double error =
-      std::sqrt((gain.array() - mean).square().mean() / static_cast<double>(gain.size()));
-  EXPECT_LT(mean, 3 * error);
-  EXPECT_GT(mean, -1);  // and the fit is one
+  const std::vector<std::vector<double>> backwards(rows_.rbegin(), rows_.rend());
+  const Vector<double> own = scores(fit, rows_);
+  EXPECT_EQ(own, scores(fit, backwards).reverse());
+  EXPECT_EQ(own, scores(fitted(backwards), rows_));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TableLaws, ::testing::Range<std::size_t>(0, all_tables().size()),
