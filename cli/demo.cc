@@ -25,6 +25,7 @@ struct DemoArguments {
 Fit fit_source(const Table& table, Method method, const DemoArguments& a, const Globals& globals) {
   ChosenSettings settings;
   settings.add("seed", fmt::format("{}", a.seed), "--seed");
+  settings.add("members", "1", "demo");
   settings.add("method", method == Method::dual ? "dual" : "mle", "method");
   if (a.iterations > 0) settings.add("iterations", fmt::format("{}", a.iterations), "--iterations");
   const auto observe = [&](const std::string&, const FitOptions& options,

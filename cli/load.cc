@@ -15,7 +15,9 @@ From chosen_from(const std::string& text, const TabularDensity<T>& density) {
   if (text.empty()) return density.chosen();
   if (text == "main") return From::main;
   if (!density.proxy()) {
-    throw UsageError("--from proxy: this model has no proxy (it was fitted by maximum likelihood)");
+    throw UsageError(
+        "--from proxy: this model has no proxy: a single fit by the dual method has one (fit "
+        "--members 1)");
   }
   return From::proxy;
 }

@@ -16,7 +16,7 @@ struct SbiFitArguments {
   std::string pairs;
   std::string model;
   std::vector<std::string> parameters;
-  int members = 0;  // 0: by the number of pairs
+  std::string members;
   SimulatorArguments simulator;
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
 };
@@ -85,9 +85,9 @@ void run_fit(SbiFitArguments& a, Globals& globals) {
   }
   const FitRun run = fit_run(*a.training, a.model, globals);
   const StopOnSignal signals;
-  PosteriorFit made =
-      fit_posterior(*table, {a.parameters, a.simulator.outcomes}, prior,
-                    {.members = a.members, .settings = chosen_settings(*a.training)}, run);
+  a.training->named = {{"members", a.members}};
+  PosteriorFit made = fit_posterior(*table, {a.parameters, a.simulator.outcomes}, prior,
+                                    chosen_settings(*a.training), run);
   if (made.committee) add_committee(*made.committee, globals, record);
   const auto save = [&](const std::string& text) {
     made.posterior.set_record(text);

@@ -28,9 +28,34 @@ Json model_json(const ModelReport& model) {
             {"standard_error", number(model.over_gauss.standard_error)}}}};
 }
 
-std::string stop_text(const TrainResult& training) {
-  std::string length =
-      fmt::format("{} iterations in {:.1f} s", training.iterations, training.seconds);
+// One line for each kind of density in the mixture that several fits make.
+std::vector<std::string> blend_lines(const FitReport& report) {
+  std::vector<std::string> lines;
+  if (report.blend.empty()) return lines;
+  lines.emplace_back("main is a mixture; its parts alone, on rows that they have not seen");
+  for (const BlendShare& share : report.blend) {
+    const std::string name =
+        share.densities > 1 ? fmt::format("{} x {}", share.densities, share.name) : share.name;
+    lines.push_back(
+        fmt::format("  {:<16} weight {:.2f}  {}", name, share.weight, nll_text(share.held_out)));
+  }
+  return lines;
+}
+
+Json blend_json(const FitReport& report) {
+  Json all = Json::array();
+  for (const BlendShare& share : report.blend) {
+    all.push_back({{"name", share.name},
+                   {"densities", share.densities},
+                   {"weight", number(share.weight)},
+                   {"held_out", nll_json(share.held_out)}});
+  }
+  return all;
+}
+
+std::string stop_text(const TrainResult& training, int members) {
+  std::string length = fmt::format("{} iterations{} in {:.1f} s", training.iterations,
+                                   members > 1 ? " in all" : "", training.seconds);
   switch (training.stop_reason) {
     case StopReason::finished: return length;
     case StopReason::patience: return length + ", stopped early: no more improvement";
@@ -82,7 +107,7 @@ std::string summary_text(const PreparedTable& table, const FitReport& report) {
     lines.push_back(
         fmt::format("  and {} more notes: `jeffreys inspect` shows them", notes.size() - shown));
   }
-  lines.push_back(stop_text(report.training));
+  lines.push_back(stop_text(report.training, report.blend.empty() ? 1 : report.members));
   lines.emplace_back("mean negative log density, nats a row (lower is better)");
   lines.push_back(fmt::format("  {:<9} {:<20} {:<20}", "model", "held-out", "training"));
   lines.push_back(model_line("Gaussian", report.gaussian, false));
@@ -98,6 +123,7 @@ std::string summary_text(const PreparedTable& table, const FitReport& report) {
       lines.push_back(line);
     }
   }
+  for (std::string& line : blend_lines(report)) lines.push_back(std::move(line));
   if (report.energy.conditions > 0) {
     lines.push_back(energy_line(report.energy));
   }
@@ -150,6 +176,10 @@ Json summary_json(const PreparedTable& table, const FitReport& report) {
     json["balance"] = number(report.balance);
     json["residual"] = number(report.residual);
     if (report.energy.conditions > 0) json.update(energy_json(report.energy));
+  }
+  if (!report.blend.empty()) {
+    json["blend"] = blend_json(report);
+    json["optimism"] = number(report.optimism);
   }
   json["selected"] = {{"main_iteration", report.training.main.iteration},
                       {"main_averaged", report.training.main.averaged},

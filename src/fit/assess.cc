@@ -38,10 +38,15 @@ struct RowLogProbs {
   }
 };
 
+// known: the held-out rows' log densities, if others have judged them.
 template <typename LogProb>
-RowLogProbs row_log_probs(const PreparedTable& table, LogProb log_prob) {
-  return {log_prob(table.training),
-          table.validation.size() > 0 ? log_prob(table.validation) : Vector<double>()};
+RowLogProbs row_log_probs(const PreparedTable& table, const Vector<double>& known,
+                          LogProb log_prob) {
+  RowLogProbs result{log_prob(table.training), known};
+  if (known.size() == 0 && table.validation.size() > 0) {
+    result.held_out = log_prob(table.validation);
+  }
+  return result;
 }
 
 ModelReport describe(const RowLogProbs& rows, const RowLogProbs& gaussian) {
@@ -145,23 +150,20 @@ void assess(const PreparedTable& all, const TabularDensity<float>& density, FitR
             const HeldOutLogProbs& held_out) {
   PreparedTable table = all;
   if (table.training.cells.open() > 0) {
-    table.training = first_rows(table.training, kTrainingRowsWithCells);
-    if (held_out.main.size() == 0) {
-      table.validation = first_rows(table.validation, kHeldOutRowsWithCells);
-    }
+    // A mixture of several fits takes as many times as long.
+    table.training = first_rows(table.training, kTrainingRowsWithCells / report.members);
+    table.validation = first_rows(table.validation, kHeldOutRowsWithCells);
   }
   const TableBaseline baseline(row_shape(all.schema), all.training);
   const auto gaussian = [&](const PreparedTable& rows) {
-    RowLogProbs judged =
-        row_log_probs(rows, [&](const EncodedRows& part) { return baseline.log_prob(part); });
-    if (held_out.gaussian.size() > 0) judged.held_out = held_out.gaussian;
-    return judged;
+    return row_log_probs(rows, held_out.gaussian,
+                         [&](const EncodedRows& part) { return baseline.log_prob(part); });
   };
   const auto of = [&](const PreparedTable& rows, From from) {
-    RowLogProbs judged = row_log_probs(
-        rows, [&](const EncodedRows& part) { return density.score(part, from).log_prob; });
-    if (held_out.main.size() > 0 && from == From::main) judged.held_out = held_out.main;
-    return describe(judged, gaussian(rows));
+    return describe(
+        row_log_probs(rows, from == From::main ? held_out.main : Vector<double>(),
+                      [&](const EncodedRows& part) { return density.score(part, from).log_prob; }),
+        gaussian(rows));
   };
   report.gaussian = describe(gaussian(table), gaussian(table));
   report.main = of(table, From::main);

@@ -134,13 +134,12 @@ Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run
   TrainOptions train = options.train;
   train.seed = options.seed;
   const RowShape shape = row_shape(table.schema);
-  const Matrix<float> x = table.training.x.cast<float>();
   AnyDensity<float> main = make_main_model(options, shape);
-  start_at_frequencies(*main, x);
+  start_at_rows(*main, table.training.x);
   std::optional<AnyModel<float>> proxy;
   if (needs_proxy(train.method)) {
     proxy = make_proxy_model(options, shape);
-    start_at_frequencies(**proxy, x);
+    start_at_rows(**proxy, table.training.x);
   }
   const bool conditional_energy = proxy && !(*proxy)->normalized() && shape.context_features > 0;
 

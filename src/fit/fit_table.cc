@@ -1,15 +1,72 @@
 #include "jeffreys/fit/fit_table.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
+#include "fit/several_fits.h"
+#include "jeffreys/base/input_error.h"
+
 namespace jeffreys {
+namespace {
+
+// Several fits gain more from one another than each of them from a proxy, and are cheaper without:
+// docs/evidence.md, "Several fits".
+FitOptions default_member_options(std::size_t rows, std::size_t features,
+                                  std::size_t context_features, const ModelChoice& proxy) {
+  FitOptions options = default_fit_options(rows, features, context_features, proxy);
+  options.train.method = Method::mle;
+  return options;
+}
+
+// Of these only what concerns the rows is looked at.
+FitOptions row_options(const Table& table, const SchemaOptions& columns,
+                       const ChosenSettings& settings, const DefaultOptions& by_size) {
+  FitOptions options = by_size(table.rows(), 1, 1, FitOptions().proxy);
+  options.schema = columns;
+  settings.apply_to(options);
+  return options;
+}
+
+constexpr std::size_t kRowsOfAPart = 4;
+constexpr int kUsualMembers = 10;
+constexpr std::size_t kManyRows = 20000;
+
+int member_count(const Table& table, const FitOptions& options, const ChosenSettings& settings) {
+  const std::size_t rows = complete_rows(table, options.schema).size();
+  const bool chosen = settings.has("method") || settings.has("proxy") || settings.has("main");
+  if (options.members == 0) {
+    return chosen || options.validation_fraction == 0 ? 1 : default_table_members(rows);
+  }
+  if (options.members == 1) return 1;
+  if (options.validation_fraction == 0) {
+    throw std::invalid_argument(
+        fmt::format("members={} does not go with validation.fraction=0, since each of them holds "
+                    "rows out: leave one out",
+                    options.members));
+  }
+  const std::size_t least = kRowsOfAPart * static_cast<std::size_t>(options.members);
+  if (rows < least) {
+    throw InputError(table.source, fmt::format("{} complete rows are too few for {} fits, which "
+                                               "need {}: take fewer with --members, or more rows",
+                                               rows, options.members, least));
+  }
+  return options.members;
+}
+
+}  // namespace
+
+int default_table_members(std::size_t rows) {
+  return rows < kRowsOfAPart * kUsualMembers || rows >= kManyRows ? 1 : kUsualMembers;
+}
+
 FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenSettings& settings,
-                 const DefaultOptions& by_size) {
-  // Of these only what concerns the rows is looked at here.
-  FitOptions data_options = by_size(table.rows(), 1, 1, FitOptions().proxy);
-  data_options.schema = columns;
-  settings.apply_to(data_options);
+                 const DefaultOptions& by_size, HoldOut hold_out) {
+  FitOptions data_options = row_options(table, columns, settings, by_size);
   check_cells(table, data_options.schema);
+  if (hold_out == HoldOut::none) data_options.validation_fraction = 0;
   PreparedTable prepared = prepare(ordered_by_content(table, columns.ignore), data_options);
   const std::size_t features = prepared.schema.features();
   const std::size_t conditions = prepared.schema.context_features();
@@ -23,12 +80,16 @@ FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenS
     options.validate();
     return options;
   };
-  return {std::move(prepared), defaults_for, options_for};
+  return {std::move(prepared), defaults_for, options_for, settings};
 }
 
 TableFit fit_table(const Table& table, const SchemaOptions& columns, const ChosenSettings& settings,
                    const FitRun& run) {
-  return fit_table(plan_fit(table, columns, settings), run);
+  const int members =
+      member_count(table, row_options(table, columns, settings, default_fit_options), settings);
+  if (members == 1) return fit_table(plan_fit(table, columns, settings), run);
+  return fit_several(plan_fit(table, columns, settings, default_member_options, HoldOut::none),
+                     members, run);
 }
 
 TableFit fit_table(FitPlan plan, const FitRun& run) {

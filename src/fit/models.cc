@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <Eigen/Dense>
+#include <cmath>
 #include <stdexcept>
 
 #include "fit/model_choice.h"
+#include "jeffreys/evaluate/gaussian_baseline.h"
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/model/mixed_density.h"
@@ -106,6 +109,32 @@ std::unique_ptr<UnnormalizedDensity<float>> make_mixed(const ModelChoiceEntry& e
   return std::make_unique<MixedDensity<float>>(options, std::move(given));
 }
 
+// A flow's affine transform becomes x -> L (x - m), where L^-1 is the Cholesky factor of the
+// covariance; the flow may be the model itself or inside of it. Other models have no such blocks.
+void start_affine(UnnormalizedDensity<float>& model, const MatrixView<double>& x) {
+  const auto find = [&](const char* name) -> const ParameterBlock* {
+    for (const ParameterBlock& block : model.layout().blocks()) {
+      if (block.name.ends_with(name)) return &block;
+    }
+    return nullptr;
+  };
+  const ParameterBlock* shift = find("transform.affine.shift");
+  if (shift == nullptr || x.rows() == 0) return;
+  const GaussianBaseline gaussian(x, Matrix<double>(x.rows(), 0));
+  const Matrix<double> inverse = gaussian.factor().triangularView<Eigen::Lower>().solve(
+      Matrix<double>::Identity(x.cols(), x.cols()));
+  model.edit_parameters([&](std::span<float> parameters) {
+    float* mean = parameters.data() + shift->offset;
+    float* log_diagonal = parameters.data() + find("transform.affine.log_diagonal")->offset;
+    float* below = parameters.data() + find("transform.affine.lower")->offset;
+    for (Eigen::Index i = 0; i < x.cols(); ++i) {
+      *mean++ = static_cast<float>(gaussian.coefficients()(0, i));
+      *log_diagonal++ = static_cast<float>(std::log(inverse(i, i)));
+      for (Eigen::Index j = 0; j < i; ++j) *below++ = static_cast<float>(inverse(i, j));
+    }
+  });
+}
+
 // With the setting in what it throws.
 const ModelChoiceEntry& find_named(const char* setting, const ModelChoice& choice) {
   try {
@@ -159,8 +188,11 @@ AnyModel<float> make_proxy_model(const FitOptions& options, const RowShape& shap
       make_mixed(find_named("proxy", options.proxy), options, shape, options.seed ^ kProxySeed));
 }
 
-void start_at_frequencies(UnnormalizedDensity<float>& model, const MatrixView<float>& x) {
-  if (auto* mixed = dynamic_cast<MixedDensity<float>*>(&model)) mixed->set_frequencies(x);
+void start_at_rows(UnnormalizedDensity<float>& model, const MatrixView<double>& x) {
+  if (auto* mixed = dynamic_cast<MixedDensity<float>*>(&model)) {
+    mixed->set_frequencies(x.cast<float>());
+  }
+  start_affine(model, x.leftCols(model.continuous_features()));
 }
 
 }  // namespace jeffreys

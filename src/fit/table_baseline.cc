@@ -8,7 +8,7 @@
 namespace jeffreys {
 namespace {
 
-// Places at which the Gaussian sees each value of a lattice, for the width of its cell to count.
+// Places at which simple models see each value of a lattice.
 constexpr Eigen::Index kPlaces = 4;
 
 // Half a row is added to each class, so that none is impossible.
@@ -23,22 +23,25 @@ Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes
 
 }  // namespace
 
+EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed) {
+  if (rows.cells.open() == 0) return rows;
+  std::vector<std::size_t> repeated;
+  for (Eigen::Index p = 0; p < kPlaces; ++p) {
+    for (Eigen::Index r = 0; r < rows.size(); ++r) repeated.push_back(static_cast<std::size_t>(r));
+  }
+  EncodedRows result = rows.take(repeated);
+  rows.cells.place(repeated, random_points(result.size(), rows.cells.open(), seed, 0), result.x);
+  return result;
+}
+
 TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training) : shape_(shape) {
   for (std::size_t c = 0; c < shape.categories.size(); ++c) {
     log_frequencies_.push_back(log_frequencies(
         training.x.col(shape.features + static_cast<Eigen::Index>(c)), shape.categories[c]));
   }
   if (shape.features == 0) return;
-  const Eigen::Index places = training.cells.open() > 0 ? kPlaces : 1;
-  std::vector<std::size_t> rows(static_cast<std::size_t>(training.size()));
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const Matrix<double> points = even_points(places, training.cells.open(), 0);
-  Matrix<double> x = training.x.replicate(places, 1);
-  for (Eigen::Index p = 0; p < places && training.cells.open() > 0; ++p) {
-    training.cells.place(rows, points.row(p).replicate(training.size(), 1),
-                         x.middleRows(p * training.size(), training.size()));
-  }
-  gaussian_.emplace(x.leftCols(shape.features), given(x, training.context.replicate(places, 1)));
+  const EncodedRows spread = spread_over_cells(training, 0);
+  gaussian_.emplace(spread.x.leftCols(shape.features), given(spread.x, spread.context));
 }
 
 // One-hot codes of the classes, then the context.

@@ -12,9 +12,17 @@
 
 namespace jeffreys {
 
+// Every row at some places of its cells, for their width to count: at others than any other row, or
+// a model could put spikes on the places. Rows without cells stay as they are.
+[[nodiscard]] EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed);
+
 class TableBaseline {
  public:
   TableBaseline(const RowShape& shape, const EncodedRows& training);
+
+  // Of the numbers given the one-hot codes of the classes and the context; only where there are
+  // numbers.
+  [[nodiscard]] const GaussianBaseline& gaussian() const { return *gaussian_; }
 
   // In the user's units.
   [[nodiscard]] Vector<double> log_prob(const EncodedRows& rows) const;

@@ -83,7 +83,9 @@ template <typename T>
 const UnnormalizedDensity<T>& TabularDensity<T>::model(From from) const {
   if (from == From::main) return *main_;
   if (!proxy_) {
-    throw std::invalid_argument("from: there is no proxy model in this file, only main");
+    throw std::invalid_argument(
+        "from: there is no proxy model in this file, only main: a proxy is what the dual method "
+        "trains, in a single fit (--members 1)");
   }
   return **proxy_;
 }
@@ -190,6 +192,12 @@ void TabularDensity<T>::calibrate(const EncodedRows& rows, bool kept) {
   calibration_.main = sorted(From::main);
   const bool cheap = proxy_ && ((*proxy_)->normalized() || (*proxy_)->context_features() == 0);
   if (cheap) calibration_.proxy = sorted(From::proxy);
+}
+
+template <typename T>
+void TabularDensity<T>::calibrate_by(Vector<double> main_log_prob) {
+  std::sort(main_log_prob.begin(), main_log_prob.end());
+  calibration_ = {.main = std::move(main_log_prob)};
 }
 
 template <typename T>

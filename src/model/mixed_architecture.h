@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "jeffreys/model/density_mixture.h"
 #include "jeffreys/model/mixed_density.h"
 #include "jeffreys/model/model_kind.h"
 #include "model/architecture.h"
@@ -39,9 +40,24 @@ NestedArchitecture<Options> read_nested_architecture(const std::string& text, co
   return {read_architecture<Options>(json.dump()), std::move(inner)};
 }
 
-// One-hot codes inside one-hot codes have no use, and a damaged file could nest them without end.
+// A damaged file could nest models without end: a mixture holds none of its kind, and a mixed model
+// neither a mixture nor another mixed model, since one-hot codes inside one-hot codes have no use.
+inline std::string model_name(const char* field, const nlohmann::json& architecture) {
+  if (!architecture.is_object() || !architecture.contains("model") ||
+      !architecture.at("model").is_string()) {
+    architecture::refuse(field, "the architecture of a model");
+  }
+  return architecture.at("model").get<std::string>();
+}
+inline void refuse_mixture(const char* field, const nlohmann::json& architecture) {
+  if (model_name(field, architecture) == DensityMixtureOptions::kModelName) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected a model that is not made of others, got a mixture", field));
+  }
+}
 inline void refuse_mixed(const char* field, const nlohmann::json& architecture) {
-  const std::string name = architecture.value("model", "");
+  refuse_mixture(field, architecture);
+  const std::string name = model_name(field, architecture);
   if (name == MixedDensityOptions::kModelName || name == MixedEnergyOptions::kModelName) {
     throw std::invalid_argument(
         fmt::format("{}: expected a model that is not mixed itself, got '{}'", field, name));
@@ -50,16 +66,15 @@ inline void refuse_mixed(const char* field, const nlohmann::json& architecture) 
 
 template <typename T>
 ModelKind<T> inner_kind(const char* field, const nlohmann::json& inner) {
-  if (!inner.is_object() || !inner.contains("model") || !inner.at("model").is_string()) {
-    architecture::refuse(field, "the architecture of a model");
-  }
   refuse_mixed(field, inner);
-  return find_model_kind<T>(inner.at("model").get<std::string>());
+  return find_model_kind<T>(model_name(field, inner));
 }
 
 template <typename T>
 ModelKind<T> mixed_density_kind();
 template <typename T>
 ModelKind<T> mixed_energy_kind();
+template <typename T>
+ModelKind<T> density_mixture_kind();
 
 }  // namespace jeffreys

@@ -34,7 +34,8 @@ struct Kinds {
   std::mutex mutex;
   std::vector<ModelKind<T>> all = {kind_of<T, SplineFlow<T>>(), kind_of<T, ResidualEnergy<T>>(),
                                    kind_of<T, FilmEnergy<T>>(), kind_of<T, GaussianMixture<T>>(),
-                                   mixed_density_kind<T>(),     mixed_energy_kind<T>()};
+                                   mixed_density_kind<T>(),     mixed_energy_kind<T>(),
+                                   density_mixture_kind<T>()};
 
   auto find(const std::string& name) {
     return std::find_if(all.begin(), all.end(),
@@ -55,7 +56,27 @@ std::string spaced(std::string name) {
 
 std::string in_words(const nlohmann::json& architecture);
 
+// Equal ones are counted.
+std::string list_in_words(const nlohmann::json& architectures) {
+  std::vector<std::pair<std::string, int>> counted;
+  for (const nlohmann::json& one : architectures) {
+    const std::string text = in_words(one);
+    const auto known = std::find_if(counted.begin(), counted.end(),
+                                    [&](const auto& entry) { return entry.first == text; });
+    if (known == counted.end()) {
+      counted.emplace_back(text, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [text, count] : counted) parts.push_back(fmt::format("{} ({})", count, text));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string in_words(const std::string& name, const nlohmann::json& value) {
+  const bool models = value.is_array() && !value.empty() && value.front().is_object();
+  if (models) return fmt::format("{}: {}", spaced(name), list_in_words(value));
   if (value.is_null()) return fmt::format("no {}", spaced(name));
   if (value.is_object()) return fmt::format("{} ({})", spaced(name), in_words(value));
   if (value.is_boolean()) return fmt::format("{}{}", value.get<bool>() ? "" : "not ", spaced(name));

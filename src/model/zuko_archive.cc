@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/model/density_mixture.h"
 #include "jeffreys/model/model_kind.h"
 #include "jeffreys/storage/npz.h"
 
@@ -192,8 +193,11 @@ template <typename T>
 void export_zuko(const UnnormalizedDensity<T>& model, const std::filesystem::path& path) {
   const auto* spline_flow = dynamic_cast<const SplineFlow<T>*>(&model);
   if (spline_flow == nullptr) {
+    const bool several = dynamic_cast<const DensityMixture<T>*>(&model) != nullptr;
     throw std::invalid_argument(
-        fmt::format("expected a spline flow, got another model: {}", describe_model(model)));
+        fmt::format("expected a spline flow, got {}",
+                    several ? "a mixture of several models: fit again with --members 1"
+                            : fmt::format("another model: {}", describe_model(model))));
   }
   const SplineFlow<T>& flow = *spline_flow;
   if (flow.options().affine || flow.options().student_t != 0) {

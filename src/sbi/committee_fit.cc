@@ -11,6 +11,7 @@
 #include "base/fingerprint.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/evaluate/gaussian_baseline.h"
+#include "jeffreys/fit/member_fits.h"
 #include "sbi/committee.h"
 
 namespace jeffreys {
@@ -79,25 +80,22 @@ class CommitteeFitting {
                                    "members, or more pairs",
                                    rows_.size(), committee_.members, least));
     }
-    part_ = random_parts(rows_.size(), static_cast<std::size_t>(committee_.members), options_.seed);
-    // Only now: a folder says that there is something to go on with.
-    if (!run_.folder.empty()) fs::create_directories(run_.folder);
+    parts_.emplace(rows_.size(), committee_.members, committee_.left_out_by, options_.seed);
   }
 
   CommitteeFit fit_all() {
+    FittedMembers fitted = fit_members(jobs(), run_);
+    if (fitted.unfinished) {
+      FitReport report = std::move(fitted.unfinished->report);
+      return {table_of(0), {std::move(fitted.unfinished->density), std::move(report)}, 0, {}};
+    }
     std::vector<Posterior> members;
     for (int m = 0; m < committee_.members; ++m) {
-      if (std::optional<Posterior> known = load_member(m)) {
-        members.push_back(std::move(*known));
-        continue;
-      }
-      CommitteeFit one = fit_member(m);
-      const StopReason reason = one.fit.report.training.stop_reason;
-      if (reason == StopReason::interrupted || reason == StopReason::diverged) return one;
-      members.push_back(make_posterior(one.table, std::move(one.fit.density), prior_));
-      keep_member(m, members.back());
-      if (stopped()) return interrupted(std::move(one.table), members.back().density());
+      Member& member = fitted.members[static_cast<std::size_t>(m)];
+      if (member.stop_reason == StopReason::diverged) return diverged(m, std::move(member));
+      members.push_back(make_posterior(table_of(m), std::move(member.density), prior_));
     }
+    training_seconds_ = fitted.seconds;
     use_threads(members);
     if (run_.tell) {
       run_.tell(
@@ -119,15 +117,34 @@ class CommitteeFitting {
     return result;
   }
 
-  [[nodiscard]] Split split_of(int member) const {
-    Split split;
-    const auto count = static_cast<std::size_t>(committee_.members);
-    for (std::size_t i = 0; i < part_.size(); ++i) {
-      const std::size_t after = (part_[i] + count - static_cast<std::size_t>(member)) % count;
-      const bool left_out = after < static_cast<std::size_t>(committee_.left_out_by);
-      (left_out ? split.validation : split.training).push_back(i);
-    }
-    return split;
+  [[nodiscard]] PreparedTable table_of(int member) const {
+    const Split split = parts_->split(member);
+    return prepare(pairs_, options_for_(split.training.size()), split);
+  }
+
+  [[nodiscard]] CommitteeFit diverged(int m, Member member) const {
+    PreparedTable table = table_of(m);
+    FitReport report;
+    report.training.stop_reason = member.stop_reason;
+    report.training.iterations = member.iterations;
+    report.training.history = member.density.history;
+    assess(table, member.density, report);
+    const std::size_t rows = table.rows();
+    return {std::move(table), {std::move(member.density), std::move(report)}, rows, {}};
+  }
+
+  // The members begin apart.
+  [[nodiscard]] MemberJobs jobs() const {
+    return {.members = committee_.members,
+            .fits = committee_.members + 1,
+            .table = [this](int m) { return table_of(m); },
+            .options =
+                [this](int m, std::size_t rows) {
+                  FitOptions options = options_for_(rows);
+                  options.seed += static_cast<std::uint64_t>(m) + 1;
+                  return options;
+                },
+            .fingerprint = [this](int m) { return fingerprint(m); }};
   }
 
   // All draws for an outcome are held out, or none: otherwise the last flow could learn the
@@ -147,43 +164,25 @@ class CommitteeFitting {
     return {rows_of(outcomes.training), rows_of(outcomes.validation)};
   }
 
-  // The members share two thirds of the time, and what one of them leaves is for the next; without
-  // the last flow all of theirs would be in vain.
-  void limit_time(FitOptions& options, int number) const {
+  // Without it all of the members' time would be in vain: it has what they leave.
+  [[nodiscard]] Fit fit_last(const PreparedTable& table) const {
+    FitOptions options = options_for_(table.rows());
     const double limit = options.train.time_limit;
-    if (!(limit > 0)) return;
-    constexpr double kMembersShare = 2.0 / 3;
     constexpr double kLeast = 0.01;  // 0 would be no limit
-    const double allowed = number < committee_.members
-                               ? limit * kMembersShare * (number + 1) / committee_.members
-                               : limit;
-    options.train.time_limit = std::max(allowed - training_seconds_, kLeast);
-  }
-
-  [[nodiscard]] Fit run_fit(const PreparedTable& table, FitOptions options, int number) {
-    const int fits = committee_.members + 1;
-    limit_time(options, number);
+    const auto workers = static_cast<double>(
+        std::clamp<std::size_t>(run_.threads, 1, static_cast<std::size_t>(committee_.members)));
+    if (limit > 0) {
+      options.train.time_limit = std::max(limit - training_seconds_ / workers, kLeast);
+    }
+    const int number = committee_.members + 1;
     options.train.checkpoint.path =
-        run_.folder.empty() ? fs::path() : run_.folder / fmt::format("{}.checkpoint", number + 1);
-    Fit result = fit(table, options, run_, fmt::format("fit {} of {}", number + 1, fits));
-    training_seconds_ += result.report.training.seconds;
-    return result;
-  }
-
-  [[nodiscard]] CommitteeFit fit_member(int member) {
-    const Split split = split_of(member);
-    FitOptions options = options_for_(split.training.size());
-    // The members begin apart; the schema's noise, where there is any, differs too.
-    options.seed += static_cast<std::uint64_t>(member) + 1;
-    PreparedTable table = prepare(pairs_, options, split);
-    Fit fit = run_fit(table, options, member);
-    const std::size_t rows = table.rows();
-    return {std::move(table), std::move(fit), rows, {}};
+        run_.folder.empty() ? fs::path() : run_.folder / fmt::format("{}.checkpoint", number);
+    return fit(table, options, run_, fmt::format("fit {0} of {0}", number));
   }
 
   // All that a member depends on.
   [[nodiscard]] std::string fingerprint(int member) const {
-    FitOptions options = options_for_(split_of(member).training.size());
+    FitOptions options = options_for_(parts_->split(member).training.size());
     options.train.time_limit = 0;
     std::string text =
         fmt::format("member {} of {}, left out by {}, {} pairs, {:016x};", member + 1,
@@ -202,32 +201,6 @@ class CommitteeFitting {
     return numbers.value();
   }
 
-  [[nodiscard]] fs::path member_file(int member) const {
-    return run_.folder / fmt::format("{}.model", member + 1);
-  }
-
-  [[nodiscard]] std::optional<Posterior> load_member(int member) const {
-    if (run_.folder.empty() || !run_.resume || !fs::exists(member_file(member))) return {};
-    Posterior known = Posterior::load(member_file(member));
-    if (known.density().record != fingerprint(member)) {
-      throw InputError(member_file(member).string(),
-                       fmt::format("was fitted to other pairs or with other settings: resume with "
-                                   "the same ones, or delete {}",
-                                   run_.folder.string()));
-    }
-    return known;
-  }
-
-  void keep_member(int member, Posterior& posterior) const {
-    if (run_.folder.empty()) return;
-    TabularDensity<float> density = posterior.density();
-    density.record = fingerprint(member);
-    density.history.clear();
-    density.evaluations.clear();
-    Posterior(std::move(density), posterior.prior()).save(member_file(member));
-    fs::remove(run_.folder / fmt::format("{}.checkpoint", member + 1));
-  }
-
   void use_threads(std::vector<Posterior>& members) const {
     if (run_.threads < 2) return;
     const auto pool = std::make_shared<ThreadPool>(run_.threads);
@@ -241,7 +214,7 @@ class CommitteeFitting {
     const Posterior first = members.front();
     const PairRows pairs{columns_of(pairs_, first.parameter_names(), rows_),
                          columns_of(pairs_, first.outcome_names(), rows_)};
-    const Committee committee(std::move(members), pairs, part_, committee_.left_out_by,
+    const Committee committee(std::move(members), pairs, parts_->part(), committee_.left_out_by,
                               options_.seed);
     const PairRows drawn =
         committee.draw(committee_.observations, committee_.draws, [&] { return stopped(); });
@@ -249,9 +222,7 @@ class CommitteeFitting {
     // By the schema of all pairs.
     const PreparedTable table =
         prepare(as_table(pairs_, rows_.front(), first, drawn), all.schema, split_of_draws());
-    const FitOptions options = options_for_(table.rows());
-    CommitteeFit result{
-        std::move(all), run_fit(table, options, committee_.members), table.rows(), {}};
+    CommitteeFit result{std::move(all), fit_last(table), table.rows(), {}};
     if (result.fit.report.training.stop_reason == StopReason::interrupted) return result;
     report(committee.left_out(), result);
     return result;
@@ -264,7 +235,7 @@ class CommitteeFitting {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
     Vector<double> result = Vector<double>::Constant(table.training.size(), kNone);
     for (int member = 0; member < committee_.members; ++member) {
-      const Split split = split_of(member);
+      const Split split = parts_->split(member);
       const GaussianBaseline gaussian(table.training.x(split.training, Eigen::all),
                                       table.training.context(split.training, Eigen::all));
       const Vector<double> log_prob =
@@ -305,8 +276,8 @@ class CommitteeFitting {
   const FitRun& run_;
   FitOptions options_;
   std::vector<std::size_t> rows_;  // of the table: complete ones
-  std::vector<std::size_t> part_;  // of each of them
-  double training_seconds_ = 0;    // of the fits up to now
+  std::optional<MemberParts> parts_;
+  double training_seconds_ = 0;  // of the fits up to now
 };
 
 }  // namespace

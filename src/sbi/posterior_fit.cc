@@ -5,23 +5,20 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/checks.h"
-
 namespace jeffreys {
 namespace {
 
 // 1 where there is to be one fit alone: members leave out pairs of their own, and learn by
 // likelihood.
-int member_count(const PosteriorFitOptions& chosen, const FitOptions& options, const Table& pairs,
-                 std::size_t parameters) {
+int member_count(const FitOptions& options, const Table& pairs, std::size_t parameters) {
   const char* reason = nullptr;
   if (needs_proxy(options.train.method)) reason = "a proxy model";
   if (options.validation_fraction >= 0) reason = "a validation.fraction";
-  if (chosen.members > 1 && reason != nullptr) {
+  if (options.members > 1 && reason != nullptr) {
     throw std::invalid_argument(
-        fmt::format("--members {} does not go with {}: leave one out", chosen.members, reason));
+        fmt::format("--members {} does not go with {}: leave one out", options.members, reason));
   }
-  if (chosen.members > 0) return chosen.members;
+  if (options.members > 0) return options.members;
   if (reason != nullptr) return 1;
   return default_members(complete_rows(pairs, options.schema).size(), parameters);
 }
@@ -34,20 +31,19 @@ CommitteeFit fit_one(FitPlan plan, const FitRun& run) {
 
 }  // namespace
 
-void PosteriorFitOptions::validate() const {
-  check_between("PosteriorFitOptions.members", members, 0, 100);
-}
-
 PosteriorFit fit_posterior(const Table& file, const PairColumns& columns,
-                           const std::optional<Prior>& prior, const PosteriorFitOptions& options,
+                           const std::optional<Prior>& prior, const ChosenSettings& settings,
                            const FitRun& run) {
-  options.validate();
+  if (settings.has("simple")) {
+    throw std::invalid_argument(
+        "simple: posteriors are not mixed with simple models: leave it out");
+  }
   const Table pairs = ordered_by_content(file);
   const PairColumns all = complete_columns(columns, pairs, prior);
   const FitPlan plan =
-      plan_fit(pairs, pair_schema(pairs, all, prior), options.settings, default_posterior_options);
+      plan_fit(pairs, pair_schema(pairs, all, prior), settings, default_posterior_options);
   const int members =
-      member_count(options, plan.options_for(plan.table.rows()), pairs, all.parameters.size());
+      member_count(plan.options_for(plan.table.rows()), pairs, all.parameters.size());
   if (members > 1) run.check_unfinished();
   CommitteeFit made = members > 1
                           ? fit_committee(pairs, prior, plan.options_for, {.members = members}, run)

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/fingerprint.h"
 #include "base/shuffle.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/base/random_purpose.h"
@@ -64,6 +65,24 @@ std::vector<Item> in_order(const std::vector<Item>& items, const std::vector<std
   return result;
 }
 
+// Of the cells, row by row in this order.
+std::uint64_t digest(const std::vector<const Column*>& columns,
+                     const std::vector<std::size_t>& order) {
+  Fingerprint all;
+  for (const std::size_t row : order) {
+    for (const Column* column : columns) {
+      if (column->is_text() && !column->missing(row)) {
+        const std::string& label = column->labels[static_cast<std::size_t>(column->codes[row])];
+        all.add(std::span<const char>(label));
+      } else if (!column->is_text()) {
+        const double number = column->missing(row) ? 0 : column->numbers[row] + 0.0;
+        all.add(std::span<const double>(&number, 1));
+      }
+    }
+  }
+  return all.value();
+}
+
 }  // namespace
 
 Table ordered_by_content(const Table& table, const std::vector<std::string>& but_not) {
@@ -82,8 +101,10 @@ Table ordered_by_content(const Table& table, const std::vector<std::string>& but
     }
     return false;
   });
-  // Neighbours are alike now, which those who look at the first rows only must not see.
-  shuffle(order, {.seed = 0, .purpose = kRowOrder, .iteration = 0});
+  // Neighbours are alike now, and places are ranks. So the order is mixed, by what the table holds:
+  // by a fixed order a split would take the same ranks of every table, and rows that are kept for
+  // p-values would not be like new ones.
+  shuffle(order, {.seed = digest(columns, order), .purpose = kRowOrder, .iteration = 0});
   Table ordered{table.source, table.columns, {}};
   for (Column& column : ordered.columns) {
     column.numbers = in_order(column.numbers, order);

@@ -171,7 +171,7 @@ TEST_F(UnusualRows, DoNotStopTheFile) {
 TEST_F(UnusualRows, HaveApproximatePValuesWithoutCalibration) {
   good({"fit", "t.csv", "-o", "n", "--set", "iterations=30", "--quiet"});
   EXPECT_THAT(good({"log_prob", "n", "t.csv", "--percentile"}).err,
-              HasSubstr("p-values are approximate: they are from the 40 held-out rows"));
+              HasSubstr("p-values are approximate: they are from the 200 held-out rows"));
   good({"fit", "t.csv", "-o", "o", "--set", "iterations=30", "--no-validation", "--quiet"});
   const Outcome none = run({"log_prob", "o", "t.csv", "--percentile"});
   EXPECT_EQ(none.exit_code, kUsage);

@@ -138,8 +138,11 @@ class ProgramTest : public ScratchTest {
  protected:
   // Small and quick: what is tested is the program, not the fit.
   static Arguments tiny(const std::string& iterations = "30") {
-    return {"--set", "iterations=" + iterations, "--set", "flow.hidden=16,16",
-            "--set", "energy.hidden=16",         "--set", "flow.transforms=2"};
+    return {"--set", "iterations=" + iterations,
+            "--set", "flow.hidden=16,16",
+            "--set", "energy.hidden=16",
+            "--set", "flow.transforms=2",
+            "--set", "members=1"};
   }
 
   [[nodiscard]] std::filesystem::path folder() const { return path(""); }
@@ -184,6 +187,26 @@ class ProgramTest : public ScratchTest {
   }
 
   [[nodiscard]] std::string bytes(const std::string& name) const { return bytes_of(path(name)); }
+
+  [[nodiscard]] bool exists(const std::string& name) const {
+    return std::filesystem::exists(path(name));
+  }
+
+  // Sends the signal once the file has so many bytes.
+  Outcome interrupted(const Arguments& arguments, int signal, const std::string& name,
+                      std::uintmax_t size = 1) const {
+    Process process(arguments, {.folder = folder()});
+    std::error_code absent;
+    const auto bytes_now = [&]() -> std::uintmax_t {
+      const std::uintmax_t found = std::filesystem::file_size(path(name), absent);
+      return absent ? 0 : found;
+    };
+    while (process.running() && bytes_now() < size) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    process.send(signal);
+    return process.wait();
+  }
 };
 
 }  // namespace jeffreys::testing

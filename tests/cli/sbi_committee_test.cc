@@ -75,7 +75,7 @@ TEST_F(SbiCommittee, GoesOnAfterSignalsAndKillsAsIfNothingHadHappened) {
   interrupted(resume, SIGKILL, "c.model.members/4.checkpoint");
   EXPECT_TRUE(exists("c.model.members/3.model"));
   EXPECT_THAT(refusal(kBadInput, resume + Arguments{"--set", "flow.bins=5", "-q"}),
-              AllOf(HasSubstr("1.model"), HasSubstr("other pairs or with other settings")));
+              AllOf(HasSubstr("1.model"), HasSubstr("other rows or with other settings")));
   good(resume);
   EXPECT_TRUE(bytes("c.model") == whole);
   EXPECT_FALSE(exists("c.model.members"));

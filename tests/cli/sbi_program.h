@@ -81,26 +81,6 @@ class SbiProgramTest : public ProgramTest {
     file("p.model", fitted);
     std::filesystem::remove(path("p.model.run.json"));
   }
-
-  [[nodiscard]] bool exists(const std::string& name) const {
-    return std::filesystem::exists(path(name));
-  }
-
-  // Sends the signal once the file has so many bytes.
-  Outcome interrupted(const Arguments& arguments, int signal, const std::string& name,
-                      std::uintmax_t size = 1) const {
-    Process process(arguments, {.folder = folder()});
-    std::error_code absent;
-    const auto bytes_now = [&]() -> std::uintmax_t {
-      const std::uintmax_t found = std::filesystem::file_size(path(name), absent);
-      return absent ? 0 : found;
-    };
-    while (process.running() && bytes_now() < size) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    process.send(signal);
-    return process.wait();
-  }
 };
 
 }  // namespace jeffreys::testing

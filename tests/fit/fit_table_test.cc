@@ -20,7 +20,8 @@ const SchemaOptions kColumns{.bounds = {{"share", {0, 1}}}};
 
 ChosenSettings quick_settings(const std::vector<std::string>& more = {}) {
   ChosenSettings settings;
-  for (const char* text : {"iterations=40", "flow.transforms=1", "flow.hidden=8", "seed=5"}) {
+  for (const char* text :
+       {"iterations=40", "flow.transforms=1", "flow.hidden=8", "seed=5", "members=1"}) {
     settings.add_text(text, "test");
   }
   for (const std::string& text : more) settings.add_text(text, "test");

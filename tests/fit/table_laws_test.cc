@@ -306,6 +306,9 @@ class TableLaws : public ::testing::TestWithParam<std::size_t> {
                              "learning_rate.main=0.01", "learning_rate.proxy=0.01"}) {
       settings.add_text(text, "test");
     }
+    // Some of them by several fits and simple models.
+    const bool several = columns_.size() < 3 && GetParam() % 4 == 0;
+    settings.add("members", several ? "4" : "1", "test");
     return fit_table(table_of(columns_, rows), options, settings);
   }
 

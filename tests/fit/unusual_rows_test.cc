@@ -117,10 +117,10 @@ class Explained : public ::testing::Test {
   }
 
   static const TableFit& made() {
-    static const TableFit fit =
-        fit_table(labelled(500), {},
-                  settings_of({"iterations=400", "flow.transforms=2", "flow.hidden=16,16",
-                               "learning_rate.main=0.01", "learning_rate.proxy=0.01"}));
+    static const TableFit fit = fit_table(
+        labelled(500), {},
+        settings_of({"members=1", "iterations=400", "flow.transforms=2", "flow.hidden=16,16",
+                     "learning_rate.main=0.01", "learning_rate.proxy=0.01"}));
     return fit;
   }
 };

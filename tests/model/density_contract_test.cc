@@ -10,6 +10,7 @@
 #include <numbers>
 #include <string>
 
+#include "jeffreys/model/density_mixture.h"
 #include "jeffreys/model/gaussian_mixture.h"
 #include "jeffreys/model/model_file.h"
 #include "jeffreys/model/model_kind.h"
@@ -50,6 +51,36 @@ Maker mixed_energy_maker(const std::string& name, const MixedEnergyOptions& opti
           options.categories};
 }
 
+// Of a flow and a mixture of Gaussians, the second with twice the weight.
+Maker blend_maker(const std::string& name, Eigen::Index features, Eigen::Index context_features) {
+  return {"Blend" + name, [=] {
+            std::vector<AnyDensity<double>> parts;
+            parts.emplace_back(SplineFlow<double>({.features = features,
+                                                   .context_features = context_features,
+                                                   .transforms = 2,
+                                                   .bins = 4,
+                                                   .hidden = {8}}));
+            parts.emplace_back(GaussianMixture<double>(
+                {.features = features, .context_features = context_features, .components = 2}));
+            return std::make_unique<DensityMixture<double>>(std::move(parts),
+                                                            std::vector<double>{1, 2});
+          }};
+}
+
+Maker mixed_blend_maker(const std::string& name, const MixedDensityOptions& options) {
+  return {"BlendOfMixed" + name,
+          [options] {
+            std::vector<AnyDensity<double>> parts;
+            for (int k = 0; k < 3; ++k) {
+              parts.emplace_back(testing::mixed_flow<double>(options));
+              testing::add_parameter_noise(*parts.back(), 0.3, 20 + k);
+            }
+            return std::make_unique<DensityMixture<double>>(std::move(parts),
+                                                            std::vector<double>{1, 0.5, 3});
+          },
+          options.categories};
+}
+
 std::vector<Maker> models() {
   return {
       maker<SplineFlow<double>>("Flow", {.features = 2, .transforms = 2, .hidden = {12}}),
@@ -85,6 +116,10 @@ std::vector<Maker> models() {
       mixed_maker("NoHidden", {.categories = {2, 3, 2}, .context_features = 1, .hidden = {}}),
       mixed_energy_maker("", {.features = 2, .categories = {3, 2}}, 0),
       mixed_energy_maker("Context", {.categories = {3, 2}}, 2),
+      blend_maker("", 3, 0),
+      blend_maker("Context", 2, 2),
+      mixed_blend_maker("", {.features = 2, .categories = {3, 2}, .hidden = {5}}),
+      mixed_blend_maker("Context", {.categories = {3, 2}, .context_features = 1, .hidden = {}}),
   };
 }
 

@@ -30,13 +30,14 @@ Table moons(std::int64_t rows = 150) {
       .table;
 }
 
-PosteriorFitOptions quick(int members, const std::vector<std::string>& more = {}) {
-  PosteriorFitOptions options{.members = members};
+ChosenSettings quick(int members, const std::vector<std::string>& more = {}) {
+  ChosenSettings settings;
+  settings.add("members", std::to_string(members), "test");
   for (const char* text : {"iterations=30", "flow.transforms=1", "flow.hidden=8", "seed=3"}) {
-    options.settings.add_text(text, "test");
+    settings.add_text(text, "test");
   }
-  for (const std::string& text : more) options.settings.add_text(text, "test");
-  return options;
+  for (const std::string& text : more) settings.add_text(text, "test");
+  return settings;
 }
 
 Vector<double> log_probs(const PosteriorFit& fit) {
@@ -141,21 +142,22 @@ TEST_F(FitPosterior, SaysWhatHappensBetweenTheFits) {
 }
 
 TEST_F(FitPosterior, RefusesMembersThatDoNotGoWithTheSettings) {
-  const auto mistake = [](const PosteriorFitOptions& options,
+  const auto mistake = [](const ChosenSettings& settings,
                           const std::optional<Prior>& prior = moons_prior()) {
-    return mistake_of([&] { (void)fit_posterior(moons(), {}, prior, options); });
+    return mistake_of([&] { (void)fit_posterior(moons(), {}, prior, settings); });
   };
   EXPECT_THAT(mistake(quick(3, {"proxy=energy"})),
               AllOf(HasSubstr("members 3"), HasSubstr("a proxy model")));
   EXPECT_THAT(mistake(quick(3, {"validation.fraction=0.1"})), HasSubstr("validation.fraction"));
-  EXPECT_THAT(mistake(quick(-1)), HasSubstr("PosteriorFitOptions.members"));
+  EXPECT_THAT(mistake(quick(-1)), AllOf(HasSubstr("members"), HasSubstr("-1")));
+  EXPECT_THAT(mistake(quick(1, {"simple=false"})), HasSubstr("simple models"));
   EXPECT_THAT(mistake(quick(0), std::nullopt), HasSubstr("parameters: expected at least one"));
 }
 
 TEST_F(FitPosterior, RefusesPairsThatMakeNoSense) {
-  const auto problem = [](const Table& pairs, const PosteriorFitOptions& options = quick(1)) {
+  const auto problem = [](const Table& pairs, const ChosenSettings& settings = quick(1)) {
     try {
-      (void)fit_posterior(pairs, {}, moons_prior(), options);
+      (void)fit_posterior(pairs, {}, moons_prior(), settings);
     } catch (const InputError& error) {
       return error.problem();
     }

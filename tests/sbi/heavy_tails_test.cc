@@ -69,9 +69,10 @@ struct ExactPosterior {
 
 const Posterior& fitted() {
   static const Posterior posterior = [] {
-    PosteriorFitOptions options{.members = 1};
-    options.settings.add_text("seed=1", "test");
-    return fit_posterior(Measurements(4000, 1).table(), {}, location_prior(), options, {})
+    ChosenSettings settings;
+    settings.add_text("members=1", "test");
+    settings.add_text("seed=1", "test");
+    return fit_posterior(Measurements(4000, 1).table(), {}, location_prior(), settings, {})
         .posterior;
   }();
   return posterior;

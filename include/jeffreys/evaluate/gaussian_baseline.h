@@ -18,12 +18,17 @@ class GaussianBaseline {
   // How far the correlations were shrunk: 0 not at all, 1 to none.
   [[nodiscard]] double shrinkage() const { return shrinkage_; }
 
+  // [1 + context, features]: the constant, then what each number of the context adds.
+  [[nodiscard]] const Matrix<double>& coefficients() const { return coefficients_; }
+  // The lower Cholesky factor of the residuals' covariance.
+  [[nodiscard]] const Matrix<double>& factor() const { return factor_; }
+
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x,
                                         const MatrixView<double>& context) const;
 
  private:
-  Matrix<double> coefficients_;  // [1 + context, features]
-  Matrix<double> factor_;        // lower Cholesky factor of the residuals' covariance
+  Matrix<double> coefficients_;
+  Matrix<double> factor_;
   double shrinkage_ = 0;
 };
 

@@ -44,17 +44,30 @@ struct ModelReport {
   PairedDifference over_gauss;  // gain over the Gaussian baseline on held-out (or training) rows
 };
 
+// A kind of density in the mixture that several fits make (DensityMixture), judged by rows that it
+// has not seen.
+struct BlendShare {
+  std::string name;   // "flow", "flow proxy", "Gaussian", "mixture"
+  int densities = 1;  // of this kind, which share the weight evenly
+  double weight = 0;  // in the mixture; 0: left out
+  MeanNll held_out = {};
+};
+
 struct FitReport {
-  TrainResult training;
+  TrainResult training;  // of several fits: iterations and seconds of all of them
   ModelReport main;
   std::optional<ModelReport> proxy;
   ModelReport gaussian;
   EnergyCheck energy;  // of an energy proxy, at held-out conditions where it has conditions
   From chosen = From::main;
-  // If several fits were made into one (jeffreys/sbi/committee_fit.h): how many they were, and how
+  // If several fits were made into one (jeffreys/fit/member_fits.h): how many they were, and how
   // many of them held each row out.
   int members = 1;
   int held_out_by = 0;
+  std::vector<BlendShare> blend = {};  // what the main model is a mixture of; empty: it is none
+  // By how much a fit does better on the rows that stopped it than on others that it left out; it
+  // is taken off the held-out NLLs.
+  double optimism = 0;
   double balance = kNotMeasured;   // mean over the last tenth of training
   double residual = kNotMeasured;  // largest distance of a KL multiplier from rest, likewise
   std::string verdict;             // one sentence
@@ -96,8 +109,9 @@ struct FitRun {
 [[nodiscard]] Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run = {},
                       const std::string& label = "fit");
 
-// Log densities of the held-out rows, in the user's units, where others judge them than the main
-// model and the Gaussian of the training rows; empty: these do.
+// Log densities of rows that were held out by some fits, in the user's units, where others judge
+// them than the main model and the Gaussian of the training rows; empty: these do. All rows are
+// then training rows too, and table.validation does not count.
 struct HeldOutLogProbs {
   Vector<double> main = {};
   Vector<double> gaussian = {};

@@ -41,6 +41,9 @@ struct FitOptions {
   EnergySettings energy = {};
   GaussianMixtureOptions mixture = {};
   TrainOptions train = {};
+  // How many fits, which each leave out other rows, make one density; 0: by the number of rows.
+  int members = 0;
+  bool simple = true;  // whether simple models may be part of it
 
   // Throws std::invalid_argument naming the setting, expected and actual value.
   void validate() const;

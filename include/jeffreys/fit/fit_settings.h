@@ -38,6 +38,10 @@ void visit_fit_options(Options& o, Visit&& visit) {
   visit("main", o.main, kOneOfItsNames, "main model: flow, or mixture");
   visit("proxy", o.proxy, kOneOfItsNames,
         "proxy model: flow, energy or mixture; all but energy also sample");
+  visit("members", o.members, kNotNegative,
+        "fits that each leave out other rows and make one density; 0: by the number of rows");
+  visit("simple", o.simple, kOneOfItsNames,
+        "whether a Gaussian and a mixture of Gaussians may be part of it");
   visit("validation.fraction", o.validation_fraction, kShareOrAutomatic,
         "share of rows held out; negative: 10 to 20 % by their number; 0: none");
   visit("calibration.fraction", o.calibration_fraction, kShareOrAutomatic,

@@ -31,7 +31,9 @@ struct RowShape {
 // would stay nearly equal for a while.
 [[nodiscard]] AnyModel<float> make_proxy_model(const FitOptions& options, const RowShape& shape);
 
-// Lets a fresh model of rows with categories begin at the frequencies of the classes.
-void start_at_frequencies(UnnormalizedDensity<float>& model, const MatrixView<float>& x);
+// Lets a fresh model begin at what training rows [rows, features] say at a glance: the frequencies
+// of classes, and the affine transform of a flow at their means and shrunk covariance (as
+// GaussianBaseline has it), so that its splines see numbers without correlations.
+void start_at_rows(UnnormalizedDensity<float>& model, const MatrixView<double>& x);
 
 }  // namespace jeffreys

@@ -94,6 +94,8 @@ class TabularDensity {
   // Scores rows that were not trained on, for p_values. An energy proxy with conditions, for which
   // that would take long, has none.
   void calibrate(const EncodedRows& rows, bool kept);
+  // The same by log densities of the main model's kind that are known already.
+  void calibrate_by(Vector<double> main_log_prob);
   [[nodiscard]] const CalibrationScores& calibration() const { return calibration_; }
   // The share of rows like those of the fit that would be as unusual, (1 + number of calibration
   // rows with at most this log density) / (1 + number of calibration rows): uniform, or a little

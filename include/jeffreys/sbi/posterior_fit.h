@@ -9,15 +9,6 @@
 
 namespace jeffreys {
 
-struct PosteriorFitOptions {
-  // How many fits: 0 by the number of pairs, or one where `settings` allow only that; at most 100.
-  int members = 0;
-  ChosenSettings settings = {};
-
-  // Throws std::invalid_argument naming the field, expected and actual value.
-  void validate() const;
-};
-
 struct PosteriorFit {
   Posterior posterior;     // if the run was interrupted: of the fit that was under way
   PreparedTable table;     // the pairs, as the posterior sees them
@@ -28,13 +19,14 @@ struct PosteriorFit {
   std::optional<CommitteeReport> committee;  // nothing of a single fit
 };
 
-// Columns that are left empty are those of complete_columns(). Throws as pair_schema, plan_fit and
-// FitRun::check_unfinished do; std::invalid_argument for several members with a proxy or a
-// validation fraction; and InputError for pairs that are too few for the members. An interrupted
-// run goes on if the same call says run.resume.
+// Columns that are left empty are those of complete_columns(). The setting `members` says how many
+// fits; by default it is default_members(), or one where the settings allow only that. Throws as
+// pair_schema, plan_fit and FitRun::check_unfinished do; std::invalid_argument for several members
+// with a proxy or a validation fraction; and InputError for pairs that are too few for the members.
+// An interrupted run goes on if the same call says run.resume.
 [[nodiscard]] PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
                                          const std::optional<Prior>& prior,
-                                         const PosteriorFitOptions& options = {},
+                                         const ChosenSettings& settings = {},
                                          const FitRun& run = {});
 
 }  // namespace jeffreys
