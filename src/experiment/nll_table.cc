@@ -175,7 +175,8 @@ void note_diverged(const Results& results, report::Page& page) {
     for (const std::string& method : results.methods()) {
       for (const RunResult* run : results.runs(data, method)) {
         if (!has_diverged(*run)) continue;
-        names.push_back(fmt::format("{}, {}, seed {}", data, results.label(method), run->seed));
+        names.push_back(fmt::format("{}, {}, seed {}{}", data, results.label(method), run->seed,
+                                    run->stop == "lost" ? " (lost)" : ""));
       }
     }
   }

@@ -4,7 +4,6 @@ namespace jeffreys::experiment {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const char* const kSbiPlan = R"(
 [[data]]
@@ -41,7 +40,7 @@ class Sbi : public SmallResults {
 TEST_F(Sbi, SaysThatThereAreNoRuns) {
   const Told told = tell("sbi", kSbiPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
-  EXPECT_THAT(told.claims, IsEmpty());
+  told.expect_nothing_decided();
 }
 
 TEST_F(Sbi, ComparesDistancesFromOneHalfAtEachSize) {
