@@ -72,7 +72,7 @@ double mean_hours(const std::vector<Job>& jobs, const Results& results, const It
 
 std::string hours_text(double hours) {
   if (!std::isfinite(hours)) return "–";
-  return fmt::format("{:.{}f}", hours, hours < 10 ? 2 : 0);
+  return fmt::format("{:.{}f}", hours, hours < 1 ? 2 : hours < 10 ? 1 : 0);
 }
 
 std::vector<CostRow> cost_of(const Plan& plan, const Results& results,

@@ -41,7 +41,7 @@ struct NeededRuns {
                                      const std::vector<std::string>& methods,
                                      const std::vector<std::string>& data);
 
-// "3.4", "120"
+// "0.34", "3.4", "120"
 [[nodiscard]] std::string hours_text(double hours);
 
 void cost_table(report::Page& page, const std::vector<CostRow>& rows);

@@ -125,8 +125,7 @@ void dots_figure(const Results& results, Section& section) {
     }
     if (bars.series.empty()) continue;
     const double entropy = entropy_of(results, data);
-    bars.series.push_back(
-        {.name = "entropy", .values = {entropy, entropy}, .color = reference_color});
+    if (std::isfinite(entropy)) bars.references = {{"entropy", entropy}};
     hide_high(bars, calm);
     panels.emplace_back(std::move(bars));
   }

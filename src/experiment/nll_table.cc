@@ -148,7 +148,8 @@ void hide_start(report::Curves& curves, double start) {
 }
 
 void hide_high(report::Bars& bars, std::size_t kept) {
-  const Ends all = ends_of(bars.series);
+  Ends all = ends_of(bars.series);
+  for (const auto& reference : bars.references) all.low = std::fmin(all.low, reference.y);
   const Ends shown = ends_of(std::span(bars.series).first(std::min(kept, bars.series.size())));
   const double limit = shown.high + (shown.high - all.low);
   if (!(all.high > limit)) return;

@@ -55,10 +55,12 @@ void describe(const Told& told, const IterationTimes& times, Section& section) {
   for (const std::string& problem : told.results.problems()) {
     page.notice(problem, report::Notice::warning);
   }
+  section.first_detail([&](report::Page& at) {
+    at.paragraph(runs_text(told, times));
+    claims_table(at, told, times);
+  });
   find_experiment(told.plan.name).describe(told.results, section);
   section.details();
-  page.paragraph(runs_text(told, times));
-  claims_table(page, told, times);
   page.unfold();
 }
 

@@ -56,8 +56,10 @@ class Section {
   // Draws figures/EXPERIMENT-NAME.svg and .png and puts the figure on the page.
   void figure(const std::string& name, const std::vector<std::vector<report::Panel>>& panels,
               const std::string& caption, const std::string& title = "");
-  // What follows on the page is for those who want to know more: it is folded.
+  // What follows on the page is for those who want to know more: it is folded, and begins with
+  // what first_detail writes.
   void details();
+  void first_detail(std::function<void(report::Page&)> write) { first_detail_ = std::move(write); }
   void claim(Claim claim) { claims_.push_back(std::move(claim)); }
   [[nodiscard]] const std::vector<Claim>& claims() const { return claims_; }
 
@@ -66,6 +68,7 @@ class Section {
   std::filesystem::path folder_;
   std::string experiment_;
   std::function<void(const std::filesystem::path&)> on_figure_;
+  std::function<void(report::Page&)> first_detail_;
   bool folded_ = false;
   std::vector<Claim> claims_;
 };

@@ -40,10 +40,6 @@ Legend legend_of_curves(const Curves& curves) {
   return legend_of(names, kWidth);
 }
 
-std::string title_of(const std::string& name) {
-  return name.empty() ? "notitle" : fmt::format("title {} noenhanced", literal(name));
-}
-
 struct Ranges {
   Interval x;
   Interval y;

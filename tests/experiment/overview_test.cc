@@ -56,13 +56,13 @@ class Overview : public SmallResults {
 TEST_F(Overview, WhatIsNotDecidedSaysWhatItLacksAndCosts) {
   const auto judged = [&](const Claim& claim) { return judge(told({}), claim, times_); };
   EXPECT_EQ(judged(open({"ours"})).words, "not run");
-  EXPECT_EQ(judged(open({"ours"})).reasons, "4 runs, about 4.00 core-hours");
-  EXPECT_EQ(judged(open({"ours"}, {"moons"})).reasons, "2 runs, about 2.00 core-hours");
+  EXPECT_EQ(judged(open({"ours"})).reasons, "4 runs, about 4.0 core-hours");
+  EXPECT_EQ(judged(open({"ours"}, {"moons"})).reasons, "2 runs, about 2.0 core-hours");
   run("ring", "ours", 0, {{"main.test_nll", {1}}});
   run("ring", "ours", 1, {{"main.test_nll", {1}}});
   Claim claim = open({"ours"});
   EXPECT_EQ(judged(claim).words, "not enough runs");
-  EXPECT_EQ(judged(claim).reasons, "2 of 4 runs are lacking, about 2.00 core-hours");
+  EXPECT_EQ(judged(claim).reasons, "2 of 4 runs are lacking, about 2.0 core-hours");
   claim.brief = "1 of 2 data sets";
   EXPECT_THAT(judged(claim).reasons, HasSubstr("1 of 2 data sets; 2 of 4 runs"));
   claim.data = {"ring"};

@@ -101,6 +101,7 @@ struct Bars {
   double y_max = kFit;
   std::vector<std::string> groups = {};
   std::vector<Series> series = {};
+  std::vector<Curves::Reference> references = {};
 };
 
 // Densities of one set of numbers, or of two, one over the other. An outlier does not stretch the
