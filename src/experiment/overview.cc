@@ -153,9 +153,15 @@ void overview(report::Page& page, const std::vector<Told>& all, const IterationT
           {figure, headline, cell_of(told, written, times), cell_of(told, stable, times)});
     }
   }
+  std::vector<std::string> brief;
   for (const Told& told : all) {
-    if (!told.is_short()) continue;
-    page.notice(fmt::format("{}: {}", told.plan.title, short_text(told)), report::Notice::warning);
+    if (told.is_short()) brief.push_back(told.plan.name);
+  }
+  if (!brief.empty()) {
+    page.notice(fmt::format("A short run, which shows that everything works and says nothing about "
+                            "the paper: there are no verdicts on {}.",
+                            fmt::join(brief, ", ")),
+                report::Notice::warning);
   }
   if (rows.empty()) return;
   if (whole) {
