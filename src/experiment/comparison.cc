@@ -34,6 +34,21 @@ SeedValues values_within(const Results& results, const std::string& data, const 
   });
 }
 
+// "two moons 1000, 3000, gaussian mixture 1000": a name without what it has in common with the one
+// before it.
+std::string in_short(const std::vector<std::string>& names) {
+  std::string text;
+  std::string before;
+  for (const std::string& name : names) {
+    const std::size_t space = name.rfind(' ');
+    const std::string first = space == std::string::npos ? "" : name.substr(0, space + 1);
+    const bool same = !first.empty() && first == before;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", same ? name.substr(space + 1) : name);
+    before = first;
+  }
+  return text;
+}
+
 }  // namespace
 
 Measure at(std::string column, Moment moment) {
@@ -192,8 +207,13 @@ std::string Comparison::text() const {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::string Comparison::numbers() const {
-  if (entries_.size() < 2) return text();
+bool Comparison::has_too_few() const {
+  return std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    return entry.finding == Finding::not_enough_runs && !entry.enough;
+  });
+}
+
+std::string Comparison::counts() const {
   std::size_t holds = 0;
   std::vector<std::string> fails;
   std::vector<std::string> undecided;
@@ -206,15 +226,21 @@ std::string Comparison::numbers() const {
       case Finding::not_enough_runs: (entry.enough ? undecided : few).push_back(entry.name);
     }
   }
-  std::string result =
-      fmt::format("{}. Holds on {} of {} data sets", text(), holds, entries_.size());
+  std::string result = fmt::format("{} of {} data sets", holds, entries_.size());
   const auto list = [&](const char* what, const std::vector<std::string>& names) {
-    if (!names.empty()) result += fmt::format("; {} {}", what, fmt::join(names, ", "));
+    if (!names.empty()) result += fmt::format("; {} {}", what, in_short(names));
   };
   list("fails on", fails);
   list("undecided on", undecided);
   list("too few runs on", few);
   return result;
+}
+
+std::string Comparison::brief() const { return has_too_few() ? "" : counts(); }
+
+std::string Comparison::numbers() const {
+  if (entries_.size() < 2) return text();
+  return fmt::format("{}. Holds on {}", text(), counts());
 }
 
 }  // namespace jeffreys::experiment

@@ -80,7 +80,9 @@ class Comparison {
   [[nodiscard]] Finding finding() const;
   // "ring: -0.18 [-0.21, -0.15], 5 seeds; grid: –"
   [[nodiscard]] std::string text() const;
-  // The same with a count: ". Holds on 1 of 2 data sets; too few runs on grid"
+  // "1 of 2 data sets; too few runs on grid"; nothing if that is so on all of them.
+  [[nodiscard]] std::string brief() const;
+  // Both: "ring: -0.18 [-0.21, -0.15], 5 seeds; grid: –. Holds on 1 of 2 data sets; ..."
   [[nodiscard]] std::string numbers() const;
 
  private:
@@ -91,6 +93,10 @@ class Comparison {
     bool known = false;
     bool enough = false;
   };
+  // Whether no data set has enough runs or has failed already.
+  [[nodiscard]] bool has_too_few() const;
+  [[nodiscard]] std::string counts() const;
+
   int digits_;
   std::vector<Entry> entries_;
 };

@@ -13,19 +13,21 @@ class Consistency {
 
   // "ring 0.02 against 0.03; grid 2 of 5 seeds diverged; ratio 0.9 [0.8, 1.0] over 4 data sets"
   [[nodiscard]] std::string numbers() const;
+  // "smaller on 3 of 5 data sets; too few runs on grid"
+  [[nodiscard]] std::string brief() const;
   // Holds if ours are smaller on every data set and by more than chance over all of them.
   [[nodiscard]] Finding finding() const;
 
  private:
   [[nodiscard]] std::optional<PairedInterval> ratio() const;
+  [[nodiscard]] std::size_t smaller() const;  // on so many data sets ours
 
   // Logarithms of the deviations on the data sets that can be compared.
   std::vector<double> theirs_;
   std::vector<double> ours_;
   std::vector<std::string> texts_;
   std::vector<std::string> lacking_;
-  bool larger_ = false;  // ours, on some data set
-  bool lost_ = false;
+  std::vector<std::string> lost_;  // where seeds diverged
 };
 
 }  // namespace jeffreys::experiment

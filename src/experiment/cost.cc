@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -38,41 +39,98 @@ double milliseconds(const std::map<std::string, double>& times, const Job& job,
   return kNotMeasured;
 }
 
-std::string hours(double value) {
-  if (!std::isfinite(value)) return "–";
-  return fmt::format("{:.{}f}", value, value < 10 ? 2 : 0);
+// Jobs of a method: its own, or one for each combination of its grid.
+bool belongs(const Job& job, const MethodSpec& method) {
+  return job.method == method.name ||
+         (!method.grid.empty() && job.method.starts_with(method.name + "-"));
+}
+
+// Core-hours of a whole run, by its data and method; NaN if these have no time.
+double measured_hours(const Job& job, const Results& results, const IterationTimes& times) {
+  if (!job.baseline.empty()) return 0;
+  double seconds = seconds_per_iteration(results, job.data, job.method);
+  if (!std::isfinite(seconds)) seconds = 1e-3 * milliseconds(times.ours, job, job.method);
+  return seconds * static_cast<double>(job.options.train.iterations) / kSecondsInHour;
+}
+
+// The mean over those of the jobs that have a time, of those that fit; NaN if there are none.
+template <typename Fits>
+double mean_hours(const std::vector<Job>& jobs, const Results& results, const IterationTimes& times,
+                  const Fits& fits) {
+  double sum = 0;
+  int count = 0;
+  for (const Job& job : jobs) {
+    const double hours = fits(job) ? measured_hours(job, results, times) : kNotMeasured;
+    if (!std::isfinite(hours)) continue;
+    sum += hours;
+    ++count;
+  }
+  return count > 0 ? sum / count : kNotMeasured;
 }
 
 }  // namespace
 
+std::string hours_text(double hours) {
+  if (!std::isfinite(hours)) return "–";
+  return fmt::format("{:.{}f}", hours, hours < 1 ? 2 : hours < 10 ? 1 : 0);
+}
+
 std::vector<CostRow> cost_of(const Plan& plan, const Results& results,
                              const IterationTimes& times) {
   std::vector<CostRow> rows;
+  const std::vector<Job> jobs = make_jobs(plan, 1, std::nullopt);
   for (const MethodSpec& method : plan.methods) {
     if (!method.baseline.empty()) continue;
     CostRow row{plan.name, method.label};
-    double measured_hours = 0;
     double peer_hours = 0;
-    for (const Job& job : make_jobs(plan, 1, std::nullopt)) {
-      if (job.method != method.name && !job.method.starts_with(method.name + "-")) continue;
-      if (method.grid.empty() && job.method != method.name) continue;
+    for (const Job& job : jobs) {
+      if (!belongs(job, method)) continue;
       ++row.runs;
-      const auto iterations = static_cast<double>(job.options.train.iterations);
-      double own = seconds_per_iteration(results, job.data, job.method);
-      if (!std::isfinite(own)) own = 1e-3 * milliseconds(times.ours, job, job.method);
-      if (std::isfinite(own)) {
-        ++row.measured;
-        measured_hours += own * iterations / kSecondsInHour;
-      }
-      peer_hours += 1e-3 * milliseconds(times.peer, job, method.name) * iterations / kSecondsInHour;
+      if (std::isfinite(measured_hours(job, results, times))) ++row.measured;
+      peer_hours += 1e-3 * milliseconds(times.peer, job, method.name) *
+                    static_cast<double>(job.options.train.iterations) / kSecondsInHour;
     }
-    row.hours = row.measured == 0 ? kNotMeasured
-                                  : measured_hours * static_cast<double>(row.runs) /
-                                        static_cast<double>(row.measured);
+    row.hours =
+        static_cast<double>(row.runs) *
+        mean_hours(jobs, results, times, [&](const Job& job) { return belongs(job, method); });
     row.peer_hours = peer_hours;
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+NeededRuns needed_runs(const Plan& plan, const Results& results, const IterationTimes& times,
+                       const std::vector<std::string>& methods,
+                       const std::vector<std::string>& data) {
+  NeededRuns needed;
+  const std::vector<Job> jobs = make_jobs(plan, 1, std::nullopt);
+  const auto listed = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  for (const MethodSpec& method : plan.methods) {
+    if (!listed(methods, method.name)) continue;
+    // Data and methods that never ran cost what others of the method do, or what others that are
+    // trained in the same way do.
+    double usual =
+        mean_hours(jobs, results, times, [&](const Job& job) { return belongs(job, method); });
+    for (const Job& job : jobs) {
+      if (!belongs(job, method) || (!data.empty() && !listed(data, job.data))) continue;
+      ++needed.all;
+      const auto runs = results.runs(job.data, job.method);
+      const auto same = [&](const RunResult* run) { return run->seed == job.seed; };
+      if (std::any_of(runs.begin(), runs.end(), same)) continue;
+      ++needed.lacking;
+      if (!std::isfinite(usual)) {
+        usual = mean_hours(jobs, results, times, [&](const Job& other) {
+          return other.baseline.empty() && other.wgan.has_value() == job.wgan.has_value() &&
+                 other.options.train.method == job.options.train.method;
+        });
+      }
+      const double hours = measured_hours(job, results, times);
+      needed.hours += std::isfinite(hours) ? hours : usual;
+    }
+  }
+  return needed;
 }
 
 IterationTimes read_iteration_times(const std::filesystem::path& file) {
@@ -90,11 +148,6 @@ IterationTimes read_iteration_times(const std::filesystem::path& file) {
 
 void cost_table(report::Page& page, const std::vector<CostRow>& rows) {
   page.heading("Cost of the whole paper", 2, "cost");
-  page.paragraph(
-      "Core-hours at full length on one thread: processor time per iteration, as measured in the "
-      "runs above or in short runs, times iterations, grid and seeds. Runs without a time of their "
-      "own are taken to cost the mean of the measured ones. PyTorch + Zuko: the time of one "
-      "iteration of the same size in the fair baseline (docs/benchmarks.md), without evaluations.");
   std::vector<std::vector<report::Cell>> cells;
   double all = 0;
   double all_compared = 0;
@@ -107,13 +160,29 @@ void cost_table(report::Page& page, const std::vector<CostRow>& rows) {
       peer += row.peer_hours;
     }
     cells.push_back({row.experiment, row.method, fmt::format("{}", row.runs),
-                     fmt::format("{}", row.measured), hours(row.hours), hours(row.peer_hours),
+                     fmt::format("{}", row.measured), hours_text(row.hours),
+                     hours_text(row.peer_hours),
                      compared ? fmt::format("{:.1f}", row.peer_hours / row.hours) : "–"});
   }
-  cells.push_back({"all", "", "", "", hours(all), peer > 0 ? hours(peer) : "–",
+  cells.push_back({"all", "", "", "", hours_text(all), peer > 0 ? hours_text(peer) : "–",
                    peer > 0 ? fmt::format("{:.1f}", peer / all_compared) : "–"});
+  std::string sum =
+      fmt::format("All runs at full length cost about {} core-hours", hours_text(all));
+  if (peer > 0) {
+    sum += fmt::format(
+        "; what PyTorch + Zuko can do as well, {} of them, costs it {}, {:.1f} times as many",
+        hours_text(all_compared), hours_text(peer), peer / all_compared);
+  }
+  page.paragraph(sum + ".");
+  page.fold("By experiment and method");
+  page.paragraph(
+      "Core-hours at full length on one thread: processor time per iteration, as measured in the "
+      "runs above or in short runs, times iterations, grid and seeds. Runs without a time of their "
+      "own are taken to cost the mean of the measured ones. PyTorch + Zuko: the time of one "
+      "iteration of the same size in the fair baseline (docs/benchmarks.md), without evaluations.");
   page.table({"experiment", "method", "runs", "measured", "core-hours", "PyTorch + Zuko", "ratio"},
              cells);
+  page.unfold();
 }
 
 }  // namespace jeffreys::experiment

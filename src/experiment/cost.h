@@ -25,9 +25,24 @@ struct IterationTimes {
 // From a file of benchmarks/paper_cost; empty if there is none.
 [[nodiscard]] IterationTimes read_iteration_times(const std::filesystem::path& file);
 
-// Times of the file are for runs that the results lack.
+// Times of the file are for data and methods that the results lack.
 [[nodiscard]] std::vector<CostRow> cost_of(const Plan& plan, const Results& results,
                                            const IterationTimes& times);
+
+// Runs that decide a claim, at full length and with every seed of the plan.
+struct NeededRuns {
+  std::size_t all = 0;
+  std::size_t lacking = 0;  // of them
+  double hours = 0;         // that those cost; NaN: nothing like them was measured
+};
+// methods: of the plan, with all that their grids stand for. No data: on all data sets.
+[[nodiscard]] NeededRuns needed_runs(const Plan& plan, const Results& results,
+                                     const IterationTimes& times,
+                                     const std::vector<std::string>& methods,
+                                     const std::vector<std::string>& data);
+
+// "0.34", "3.4", "120"
+[[nodiscard]] std::string hours_text(double hours);
 
 void cost_table(report::Page& page, const std::vector<CostRow>& rows);
 

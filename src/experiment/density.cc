@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "experiment/consistency.h"
 #include "experiment/nll_table.h"
@@ -73,6 +74,8 @@ constexpr Model kClipped[] = {
     {"ours, as written, clipped at 5: main", "", "", "clipped", "main.test_nll", "main", 0},
     {"ours, as written, clipped at 5: proxy", "", "", "clipped", "proxy.test_nll", "proxy", 0}};
 
+Form form_of(const Model& model) { return model.written ? Form::written : Form::stable; }
+
 std::optional<SeedSummary> nll_of(const Results& results, const std::string& data,
                                   const Model& model, Moment moment) {
   return results.summary(data, model.method, model.column, moment);
@@ -122,8 +125,7 @@ void dots_figure(const Results& results, Section& section) {
     }
     if (bars.series.empty()) continue;
     const double entropy = entropy_of(results, data);
-    bars.series.push_back(
-        {.name = "entropy", .values = {entropy, entropy}, .color = reference_color});
+    if (std::isfinite(entropy)) bars.references = {{"entropy", entropy}};
     hide_high(bars, calm);
     panels.emplace_back(std::move(bars));
   }
@@ -282,12 +284,19 @@ void nll_claims(const Results& results, Section& section) {
       for (const Model& model : {written, stable}) {
         const bool last = moment == Moment::last;
         const Comparison comparison = below(results, kFlow, model, moment);
-        section.claim({"ssec:density, fig:main_density, fig:appendix_density",
-                       fmt::format("On all data sets {} has a lower NLL than {}, {}.", model.phrase,
-                                   kFlow.phrase, last ? "at the end" : "each at its best"),
-                       fmt::format("{} - {}, {}: {}", model.name, kFlow.name,
-                                   last ? "last" : "best (on the test rows)", comparison.numbers()),
-                       comparison.finding()});
+        const bool headline = last && std::string_view(model.map) == "main";
+        section.claim(
+            {"ssec:density, fig:main_density, fig:appendix_density",
+             fmt::format("On all data sets {} has a lower NLL than {}, {}.", model.phrase,
+                         kFlow.phrase, last ? "at the end" : "each at its best"),
+             fmt::format("{} - {}, {}: {}", model.name, kFlow.name,
+                         last ? "last" : "best (on the test rows)", comparison.numbers()),
+             comparison.finding(),
+             comparison.brief(),
+             headline ? "On all five data sets a lower NLL than a flow (main model, at the end)."
+                      : "",
+             form_of(model),
+             {model.method, kFlow.method}});
       }
     }
   }
@@ -300,12 +309,17 @@ void consistency_claims(const Results& results, Section& section) {
       consistency.add(data, nlls_of(results, data, kFlow, Moment::last),
                       nlls_of(results, data, model, Moment::last));
     }
+    const bool headline = std::string_view(model.map) == "main";
     section.claim(
-        {"ssec:density",
+        {headline ? "ssec:density, fig:main_density, fig:appendix_density" : "ssec:density",
          fmt::format("The NLL of {} is more consistent than that of {}.", model.phrase,
                      kFlow.phrase),
          "Deviation over seeds after all iterations, ours against flow: " + consistency.numbers(),
-         consistency.finding()});
+         consistency.finding(),
+         consistency.brief(),
+         headline ? "A more consistent NLL than a flow." : "",
+         form_of(model),
+         {model.method, kFlow.method}});
   }
 }
 
@@ -347,27 +361,40 @@ void add_modes(const std::string& data, const std::vector<const RunResult*>& run
 void modes_claims(const Results& results, Section& section) {
   for (const Model& model : {kWrittenMain, kStableMain}) {
     Comparison comparison;
+    std::vector<std::string> with_modes;
     for (const std::string& data : results.data()) {
       if (make_source(data)->modes().centers.rows() == 0) continue;
+      with_modes.push_back(data);
       add_modes(data, results.runs(data, model.method), comparison);
     }
     section.claim({"ssec:density, fig:main_density",
                    fmt::format("With every seed {} captures all modes, where the source has modes.",
                                model.phrase),
-                   comparison.numbers(), comparison.finding()});
+                   comparison.numbers(),
+                   comparison.finding(),
+                   comparison.brief(),
+                   "Every mode is captured, where there are modes.",
+                   form_of(model),
+                   {model.method},
+                   with_modes});
   }
 }
 
 void user_claims(const Results& results, Section& section) {
-  const auto add = [&](const std::string& other, const std::string& compared, const auto& a,
-                       const auto& b) {
+  const auto add = [&](const std::string& other, const char* method, const std::string& compared,
+                       const auto& a, const auto& b) {
     Comparison comparison;
     for (const std::string& data : results.data()) {
       comparison.add(data, difference_of(a(data), b(data)));
     }
     section.claim({kBeyond,
                    fmt::format("Ours (in the stable form), validated, is better than {}.", other),
-                   compared + ": " + comparison.numbers(), comparison.finding()});
+                   compared + ": " + comparison.numbers(),
+                   comparison.finding(),
+                   comparison.brief(),
+                   "",
+                   Form::stable,
+                   {kStableValidated, method}});
   };
   const auto validated = [&](const char* method) {
     return [&results, method](const std::string& data) {
@@ -375,24 +402,31 @@ void user_claims(const Results& results, Section& section) {
     };
   };
   const auto ours = validated(kStableValidated);
-  add("a flow that is stopped early, in equal steps", "ours - flow, each where validation chooses",
-      validated(kFlowValidated), ours);
-  add("a flow that is stopped early, in equal processor time",
+  add("a flow that is stopped early, in equal steps", kFlowValidated,
+      "ours - flow, each where validation chooses", validated(kFlowValidated), ours);
+  add("a flow that is stopped early, in equal processor time", kFlowValidated,
       "ours within the time of the flow - flow", validated(kFlowValidated),
       [&](const std::string& data) {
         return validated_in_time_of(results, data, kStableValidated, kFlowValidated);
       });
-  add("a mixture of Gaussians", "ours - mixture", validated("mixture"), ours);
-  add("a kernel density estimate", "ours - kernel", validated("kernel"), ours);
+  add("a mixture of Gaussians", "mixture", "ours - mixture", validated("mixture"), ours);
+  add("a kernel density estimate", "kernel", "ours - kernel", validated("kernel"), ours);
 }
 
 }  // namespace
 
 void describe_density(const Results& results, Section& section) {
+  nll_claims(results, section);
+  consistency_claims(results, section);
+  modes_claims(results, section);
+  zeta_claims(results, {kStableMain.method, kStableValidated}, section);
+  user_claims(results, section);
   if (results.empty()) {
     section.page().notice("No runs yet.");
     return;
   }
+  dots_figure(results, section);
+  section.details();
   section.page().paragraph(
       "A flow trained by our method with an energy model as proxy, and the same flow trained by "
       "maximum likelihood, on 1000 rows of five sources in the plane whose densities are known. "
@@ -403,7 +437,6 @@ void describe_density(const Results& results, Section& section) {
       "4 transforms with 8 bins and 64 x 64 hidden units and an energy model of 2 blocks of 128 "
       "are our choice.");
   note_diverged(results, section.page());
-  dots_figure(results, section);
   curves_figure(results, section);
   maps_figure(results, section);
   paper_table(results, section);
@@ -411,11 +444,6 @@ void describe_density(const Results& results, Section& section) {
              "from 10,000 fresh samples of the main model at every point", section.page());
   user_table(results, section);
   chosen_table(results, {kStableValidated, kWrittenValidated, kFlowValidated}, section.page());
-  nll_claims(results, section);
-  consistency_claims(results, section);
-  modes_claims(results, section);
-  zeta_claims(results, {kStableMain.method, kStableValidated}, section);
-  user_claims(results, section);
 }
 
 }  // namespace jeffreys::experiment

@@ -73,6 +73,7 @@ Job make_job(const Plan& plan, const Extent& extent, const DataSpec& data, Eigen
           .label = method.label,
           .baseline = method.baseline,
           .wgan = method.wgan,
+          .lost = method.lost,
           .kind = data.kind,
           .source = data.name,
           .rows = rows,

@@ -148,7 +148,8 @@ void hide_start(report::Curves& curves, double start) {
 }
 
 void hide_high(report::Bars& bars, std::size_t kept) {
-  const Ends all = ends_of(bars.series);
+  Ends all = ends_of(bars.series);
+  for (const auto& reference : bars.references) all.low = std::fmin(all.low, reference.y);
   const Ends shown = ends_of(std::span(bars.series).first(std::min(kept, bars.series.size())));
   const double limit = shown.high + (shown.high - all.low);
   if (!(all.high > limit)) return;
@@ -175,7 +176,8 @@ void note_diverged(const Results& results, report::Page& page) {
     for (const std::string& method : results.methods()) {
       for (const RunResult* run : results.runs(data, method)) {
         if (!has_diverged(*run)) continue;
-        names.push_back(fmt::format("{}, {}, seed {}", data, results.label(method), run->seed));
+        names.push_back(fmt::format("{}, {}, seed {}{}", data, results.label(method), run->seed,
+                                    run->stop == "lost" ? " (lost)" : ""));
       }
     }
   }

@@ -88,7 +88,8 @@ class Reader {
   }
 
   [[nodiscard]] MethodSpec method(const toml::table& table) const {
-    know(table, {"name", "label", "baseline", "wgan", "data", "iterations", "settings", "grid"});
+    know(table,
+         {"name", "label", "baseline", "wgan", "data", "iterations", "lost", "settings", "grid"});
     MethodSpec spec;
     spec.name = value<std::string>(table, "name", "");
     if (spec.name.empty()) refuse(table, "method: expected a name");
@@ -103,6 +104,17 @@ class Reader {
       know(*wgan, {"critic_steps", "penalty"});
       spec.wgan = WganSpec{static_cast<int>(value<std::int64_t>(*wgan, "critic_steps", 5)),
                            value<double>(*wgan, "penalty", 0.1)};
+    }
+    if (const toml::node* rule = table.get("lost")) {
+      const toml::table* lost = rule->as_table();
+      if (lost == nullptr) refuse(*rule, "lost: expected {divergence = ..., iterations = ...}");
+      know(*lost, {"divergence", "iterations"});
+      const LostRule usual;
+      spec.lost = LostRule{value<double>(*lost, "divergence", usual.divergence),
+                           value<std::int64_t>(*lost, "iterations", usual.iterations)};
+      if (!(spec.lost->divergence > 0) || spec.lost->iterations < 1) {
+        refuse(*lost, "lost: expected a divergence above 0 and iterations from 1 on");
+      }
     }
     spec.settings = settings(table);
     if (const toml::table* grid = table["grid"].as_table()) {
@@ -159,6 +171,10 @@ Plan read_plan(const std::string& name, const std::string& text, const std::stri
       if (std::none_of(plan.data.begin(), plan.data.end(), same)) {
         reader.refuse(t, fmt::format("data: there is no '{}' in this experiment", wanted));
       }
+    }
+    const auto unknown = [](const DataSpec& data) { return data.kind != DataKind::source; };
+    if (plan.methods.back().lost && std::any_of(plan.data.begin(), plan.data.end(), unknown)) {
+      reader.refuse(t, "lost: expected sources, whose densities are known, as the only data");
     }
   });
   return plan;

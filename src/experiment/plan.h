@@ -35,6 +35,13 @@ struct WganSpec {
   double penalty = 0.1;
 };
 
+// When a run ends before all its iterations, as a result: the main model's Jeffreys divergence to
+// the source has been above this for so many iterations.
+struct LostRule {
+  double divergence = 100;
+  std::int64_t iterations = 10000;
+};
+
 struct MethodSpec {
   std::string name;
   std::string label;              // for legends and tables
@@ -42,6 +49,7 @@ struct MethodSpec {
   std::optional<WganSpec> wgan;   // trained by the torch component
   std::vector<std::string> data;  // on these alone; empty: on all
   std::int64_t iterations = 0;    // of its own; 0: the plan's
+  std::optional<LostRule> lost;   // only on sources; none: always to the end
   Settings settings;
   // Every combination of these values is a method of its own. The key "balance" is the weight of
   // the forward KL, which leaves 1 - balance for the reverse KL.
@@ -73,6 +81,7 @@ struct Job {
   std::string label;
   std::string baseline;
   std::optional<WganSpec> wgan;
+  std::optional<LostRule> lost;
   DataKind kind = DataKind::source;
   std::string source;  // which of them
   Eigen::Index rows = 0;

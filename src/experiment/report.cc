@@ -3,88 +3,65 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
-
-#include "experiment/cost.h"
 #include "experiment/embedded.h"
 #include "experiment/folder.h"
+#include "experiment/overview.h"
 #include "experiment/section.h"
 #include "jeffreys/base/input_error.h"
 
 namespace jeffreys::experiment {
 namespace {
 
-report::Verdict colour(Finding finding) {
-  switch (finding) {
-    case Finding::holds: return report::Verdict::good;
-    case Finding::in_part: return report::Verdict::mixed;
-    case Finding::fails: return report::Verdict::bad;
-    case Finding::not_enough_runs: break;
-  }
-  return report::Verdict::none;
-}
-
-void claims_table(report::Page& page, const std::vector<std::pair<std::string, Claim>>& claims) {
-  page.heading("Claims of the paper", 2, "claims");
-  page.paragraph(
-      "Each verdict is decided by the program from the runs below. On one data set a claim is "
-      "decided by at least three seeds and the 95 % interval of the paired difference over them, "
-      "which has to exclude zero. A claim about several data sets holds if it holds on every one. "
-      "It holds in part if it holds on some and fails on others, or is undecided there with enough "
-      "runs. Where nothing fails and a data set lacks runs, there are not enough. At the end of a "
-      "run a divergence counts against the method: a data set fails where it alone diverged with "
-      "some seed, and a seed is won where only the other diverged. Where an experiment has one "
-      "seed, as in the paper, two standard errors of the evaluation decide, and the numbers say "
-      "so.");
-  std::vector<std::vector<report::Cell>> rows;
-  for (const auto& [experiment, claim] : claims) {
-    rows.push_back({experiment, claim.text, claim.numbers,
-                    report::Cell(text_of(claim.finding), colour(claim.finding)), claim.paper});
-  }
-  page.table({"experiment", "claim", "our numbers", "verdict", "in the paper"}, rows,
-             {.numeric = {false, false, false, false, false}});
-}
-
-struct Loaded {
-  Plan plan;
-  double scale = 1;
-  Results results;
-};
-
-std::vector<Loaded> load(const ReproduceOptions& options) {
-  std::vector<Loaded> list;
+// Every experiment that was asked for; those without a folder have no runs.
+std::vector<Told> load(const ReproduceOptions& options) {
+  std::vector<Told> list;
+  bool any = false;
   for (const std::string& name : options.names) {
     const std::filesystem::path folder = options.output / name;
     const auto scale = scale_of_folder(folder);
-    if (!scale) continue;
+    any = any || scale.has_value();
     Plan plan = plan_of(name);
-    Results results(plan, *scale, folder);
-    list.push_back({std::move(plan), *scale, std::move(results)});
+    Results results(plan, scale.value_or(1), folder);
+    list.push_back({std::move(plan), scale.value_or(1), std::move(results)});
   }
+  if (!any) list.clear();
   return list;
 }
 
-// "10000 or 40000": of the plan's methods, from the shortest on.
-std::string lengths(const Plan& plan, double scale) {
-  std::set<std::int64_t> all;
-  for (const Job& job : make_jobs(plan, scale, 1)) {
-    if (job.baseline.empty()) all.insert(job.options.train.iterations);
-  }
-  return fmt::format("{}", fmt::join(all, " or "));
+// The claims come first on the page but follow from the sections: these are made twice, at first
+// without figures, on a page that nobody sees.
+void collect_claims(Told& told, const std::filesystem::path& folder) {
+  report::Page unseen("");
+  Section section(unseen, folder, told.plan.name);
+  find_experiment(told.plan.name).describe(told.results, section);
+  told.claims = section.claims();
 }
 
-void describe(const Loaded& loaded, Section& section) {
+std::string runs_text(const Told& told, const IterationTimes& times) {
+  std::vector<std::string> methods;
+  for (const MethodSpec& method : told.plan.methods) methods.push_back(method.name);
+  const NeededRuns plan = needed_runs(told.plan, told.results, times, methods, {});
+  if (told.is_short()) return fmt::format("{} runs.", told.results.size());
+  if (plan.lacking == 0) return fmt::format("All {} runs of the experiment are there.", plan.all);
+  return fmt::format(
+      "{} of the {} runs of the experiment are there; the other {} cost about {} core-hours.",
+      plan.all - plan.lacking, plan.all, plan.lacking, hours_text(plan.hours));
+}
+
+void describe(const Told& told, const IterationTimes& times, Section& section) {
   report::Page& page = section.page();
-  page.heading(loaded.plan.title, 2, loaded.plan.name);
-  page.paragraph(fmt::format(
-      "{} runs of {} iterations{}.", loaded.results.size(), lengths(loaded.plan, loaded.scale),
-      loaded.scale < 1
-          ? fmt::format(" (scale {}; at full length {})", loaded.scale, lengths(loaded.plan, 1))
-          : ", the full length"));
-  for (const std::string& problem : loaded.results.problems()) {
+  page.heading(told.plan.title, 2, told.plan.name);
+  answer(page, told, times);
+  for (const std::string& problem : told.results.problems()) {
     page.notice(problem, report::Notice::warning);
   }
-  find_experiment(loaded.plan.name).describe(loaded.results, section);
+  section.first_detail([&](report::Page& at) {
+    at.paragraph(runs_text(told, times));
+    claims_table(at, told, times);
+  });
+  find_experiment(told.plan.name).describe(told.results, section);
+  section.details();
+  page.unfold();
 }
 
 // Jobs of this call without a result.
@@ -103,7 +80,7 @@ void note_missing(report::Page& page, const std::vector<FinishedJob>& jobs) {
 std::filesystem::path write_report(const ReproduceOptions& options,
                                    const std::vector<FinishedJob>& jobs,
                                    ReproduceObserver& observer) {
-  const std::vector<Loaded> all = load(options);
+  std::vector<Told> all = load(options);
   if (all.empty()) {
     if (options.train) return {};
     throw InputError(options.output.string(),
@@ -111,25 +88,17 @@ std::filesystem::path write_report(const ReproduceOptions& options,
                                  "another folder with --output",
                                  fmt::join(options.names, ", ")));
   }
-  // The claims come first on the page but follow from the sections: these are made twice, at first
-  // without figures, on a page that nobody sees.
-  std::vector<std::pair<std::string, Claim>> claims;
-  for (const Loaded& loaded : all) {
-    report::Page unseen("");
-    Section section(unseen, options.output, loaded.plan.name);
-    describe(loaded, section);
-    for (const Claim& claim : section.claims()) claims.emplace_back(loaded.plan.name, claim);
-  }
+  const IterationTimes times = read_iteration_times(options.output / "cost.json");
+  for (Told& told : all) collect_claims(told, options.output);
   report::Page page("Adaptive symmetrization of the KL divergence, reproduced",
                     "made by jeffreys reproduce");
   note_missing(page, jobs);
-  claims_table(page, claims);
-  for (const Loaded& loaded : all) {
-    Section section(page, options.output, loaded.plan.name,
+  overview(page, all, times, all.size() == all_experiments().size());
+  for (const Told& told : all) {
+    Section section(page, options.output, told.plan.name,
                     [&](const std::filesystem::path& path) { observer.on_figure(path); });
-    describe(loaded, section);
+    describe(told, times, section);
   }
-  const IterationTimes times = read_iteration_times(options.output / "cost.json");
   std::vector<CostRow> costs;
   for (const std::string& name : options.names) {
     const Plan plan = plan_of(name);

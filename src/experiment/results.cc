@@ -22,7 +22,7 @@ std::string model_of(const std::string& column) { return column.substr(0, column
 
 }  // namespace
 
-bool has_diverged(const RunResult& run) { return run.stop == "diverged"; }
+bool has_diverged(const RunResult& run) { return run.stop == "diverged" || run.stop == "lost"; }
 
 double value_at(const RunResult& run, const std::string& column, Moment moment) {
   const std::vector<double> values = run.curve.column(column);

@@ -20,6 +20,7 @@ enum class Moment {
 // What a run that diverged has in place of a last value: worse than any number.
 inline constexpr double kDiverged = std::numeric_limits<double>::infinity();
 
+// Also of a run that was stopped because it was lost: it has no last value either.
 [[nodiscard]] bool has_diverged(const RunResult& run);
 
 // A column of a run at a moment: NaN where it was not measured, kDiverged for the last value of a

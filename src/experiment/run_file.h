@@ -26,7 +26,7 @@ struct RunResult {
   std::string method;
   std::string label;
   std::uint64_t seed = 0;
-  std::string stop;  // finished, or diverged
+  std::string stop;  // finished, diverged, or lost (see lost_run.h)
   Settings settings = {};
   Curve curve = {};
   Numbers last = {};  // measured at the end

@@ -9,6 +9,7 @@
 #include "experiment/baseline.h"
 #include "experiment/job_lock.h"
 #include "experiment/learner.h"
+#include "experiment/lost_run.h"
 #include "experiment/run_file.h"
 #include "jeffreys/base/input_error.h"
 
@@ -39,7 +40,7 @@ class Run {
     resume();
     const auto points = evaluation_points(job_.options.train.iterations, job_.evaluations);
     auto next = std::upper_bound(points.begin(), points.end(), learner_->iteration());
-    for (; next != points.end() && !learner_->diverged(); ++next) {
+    for (; next != points.end() && !learner_->diverged() && !lost(); ++next) {
       if (!step_to(*next)) return Outcome::interrupted;
       measure();
     }
@@ -48,6 +49,9 @@ class Run {
   }
 
  private:
+  // By the curve, so that a run that was taken up again ends at the same point.
+  [[nodiscard]] bool lost() const { return job_.lost && lost_since(curve_, *job_.lost); }
+
   // False: asked to stop, and saved.
   bool step_to(std::int64_t point) {
     while (learner_->iteration() < point && !learner_->diverged()) {
@@ -113,7 +117,9 @@ class Run {
                      .method = job_.method,
                      .label = job_.label,
                      .seed = job_.seed,
-                     .stop = learner_->diverged() ? "diverged" : "finished"};
+                     .stop = learner_->diverged() ? "diverged"
+                             : lost()             ? "lost"
+                                                  : "finished"};
     for (const Setting& setting : list_settings(job_.options)) {
       result.settings.emplace_back(setting.key, setting.value);
     }

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "experiment/comparison.h"
 #include "experiment/nll_table.h"
@@ -51,14 +52,15 @@ constexpr Model kStableProxy{"ours, stable form: proxy", "stable: proxy", "stabl
 
 // As written, and the stable form, each with the flows that it is compared with: as many iterations
 // at the same rates, and for the stable form also many more iterations at the paper's rate.
-struct Form {
-  std::vector<Model> flows;
+struct Side {
+  Form form;
+  std::vector<Model> flows;   // claims of the overview compare with the first
   std::vector<Model> models;  // at every point of a run
   std::vector<Model> only_at_end;
 };
-std::vector<Form> forms() {
-  return {{{kFlow}, {kWrittenMain, kWrittenProxy}, {kWrittenLangevin}},
-          {{kFlowFalling, kFlowLong}, {kStableMain, kStableProxy}, {}}};
+std::vector<Side> sides() {
+  return {{Form::written, {kFlow}, {kWrittenMain, kWrittenProxy}, {kWrittenLangevin}},
+          {Form::stable, {kFlowFalling, kFlowLong}, {kStableMain, kStableProxy}, {}}};
 }
 
 // A task's data sets, one for each number of simulations.
@@ -115,11 +117,11 @@ Measure distance(const Model& model, Moment moment) {
 
 std::vector<Model> models_at(Moment moment) {
   std::vector<Model> models;
-  for (const Form& form : forms()) {
-    models.insert(models.end(), form.flows.begin(), form.flows.end());
-    models.insert(models.end(), form.models.begin(), form.models.end());
+  for (const Side& side : sides()) {
+    models.insert(models.end(), side.flows.begin(), side.flows.end());
+    models.insert(models.end(), side.models.begin(), side.models.end());
     if (moment == Moment::best) continue;
-    models.insert(models.end(), form.only_at_end.begin(), form.only_at_end.end());
+    models.insert(models.end(), side.only_at_end.begin(), side.only_at_end.end());
   }
   return models;
 }
@@ -130,7 +132,8 @@ std::optional<report::Panel> dots_panel(const Results& results, const SizedTask&
                                          moment == Moment::best ? "best of the run" : "last"),
                     .x_label = "simulations",
                     .y_label = "C2ST",
-                    .from_zero = false};
+                    .from_zero = false,
+                    .references = {{"ideal", kIdeal}}};
   for (const SizedTask::Size& size : task.sizes)
     bars.groups.push_back(fmt::format("{}", size.simulations));
   double lowest = kNotMeasured;
@@ -223,9 +226,9 @@ void c2st_table(const Results& results, Section& section) {
           rows);
     }
   }
-  for (const Form& form : forms()) {
-    for (const Model& flow : form.flows) {
-      std::vector<Model> models = form.models;
+  for (const Side& side : sides()) {
+    for (const Model& flow : side.flows) {
+      std::vector<Model> models = side.models;
       models.insert(models.begin(), flow);
       for (const Model& model : models) {
         add_row(
@@ -323,7 +326,7 @@ std::int64_t iterations_of(const Results& results, const std::string& method) {
   return most;
 }
 
-void claims(const Results& results, Section& section, const Form& form, const Model& flow) {
+void claims(const Results& results, Section& section, const Side& side, const Model& flow) {
   constexpr const char* kPaper = "ssec:sbi, fig:sbi_c2st";
   constexpr const char* kBeyond = "beyond the paper";
   const auto distances = [&](const Model& model, Moment moment) -> Distances {
@@ -333,51 +336,61 @@ void claims(const Results& results, Section& section, const Form& form, const Mo
   };
   const auto add = [&](const char* paper, const std::string& text, const Model& model,
                        const char* taken, const Distances& ours, const Distances& other,
-                       std::size_t ahead) {
+                       std::size_t ahead, const std::string& headline = "") {
     Comparison comparison;
     compare(results, ours, other, ahead, comparison);
-    section.claim(
-        {paper,
-         fmt::format(
-             "{} ({} against {}; the paper does not state how long it trains, the length is ours).",
-             text, model.name, flow.name),
-         fmt::format("|C2ST - 0.5| of {} ({} iterations) - that of {} ({}), {}: {}", model.name,
-                     iterations_of(results, model.method), flow.name,
-                     iterations_of(results, flow.method), taken, comparison.numbers()),
-         comparison.finding()});
+    section.claim({paper,
+                   fmt::format("{} ({} against {}).", text, model.name, flow.name),
+                   fmt::format("|C2ST - 0.5| of {} ({} iterations) - that of {} ({}), {}: {}",
+                               model.name, iterations_of(results, model.method), flow.name,
+                               iterations_of(results, flow.method), taken, comparison.numbers()),
+                   comparison.finding(),
+                   comparison.brief(),
+                   flow.method == side.flows.front().method ? headline : "",
+                   side.form,
+                   {model.method, flow.method}});
   };
   const Distances flow_best = distances(flow, Moment::best);
-  for (const Model& model : form.models) {
+  for (const Model& model : side.models) {
     const Distances ours = distances(model, Moment::best);
-    add(kPaper, "C2ST nearer to 0.5 than a flow with as many simulations", model,
-        "best of each run", ours, flow_best, 0);
+    const bool main = std::string_view(model.column) == "main.c2st";
+    add(kPaper, "C2ST nearer to 0.5 than a flow with as many simulations, at the best", model,
+        "best of each run", ours, flow_best, 0,
+        fmt::format("Posteriors: C2ST nearer to 0.5 than a flow with as many simulations ({}).",
+                    main ? "main model" : "proxy"));
     add(kPaper, "Fewer simulations suffice: nearer to 0.5 than a flow with the next larger number",
         model, "best of each run", ours, flow_best, 1);
   }
   const Distances flow_last = distances(flow, Moment::last);
-  std::vector<Model> at_end = form.models;
-  at_end.insert(at_end.end(), form.only_at_end.begin(), form.only_at_end.end());
+  std::vector<Model> at_end = side.models;
+  at_end.insert(at_end.end(), side.only_at_end.begin(), side.only_at_end.end());
   for (const Model& model : at_end) {
-    add(kBeyond, "The same after all iterations", model, "last", distances(model, Moment::last),
-        flow_last, 0);
+    add(kBeyond, "C2ST nearer to 0.5 than a flow with as many simulations, after all iterations",
+        model, "last", distances(model, Moment::last), flow_last, 0);
   }
-  for (const Model& model : form.models) {
+  for (const Model& model : side.models) {
     const Distances ours = [&](const std::string& data) {
       return values_in_time_of(results, data, model.method, flow.method,
                                distance(model, Moment::last));
     };
-    add(kBeyond, "The same in equal processor time", model,
-        "ours at its last point within the time of the flow's run", ours, flow_last, 0);
+    add(kBeyond, "C2ST nearer to 0.5 than a flow with as many simulations, in equal processor time",
+        model, "ours at its last point within the time of the flow's run", ours, flow_last, 0);
   }
 }
 
 }  // namespace
 
 void describe_sbi(const Results& results, Section& section) {
+  for (const Side& side : sides()) {
+    for (const Model& flow : side.flows) claims(results, section, side, flow);
+  }
+  zeta_claims(results, {kStableProxy.method}, section);
   if (results.empty()) {
     section.page().notice("No runs yet.");
     return;
   }
+  dots_figure(results, section);
+  section.details();
   section.page().paragraph(fmt::format(
       "Posteriors of two simulators, learned from pairs of parameters and outcomes, and judged at "
       "the paper's observation by a classifier (C2ST). The proxy's samples come from independence "
@@ -389,17 +402,12 @@ void describe_sbi(const Results& results, Section& section) {
       "choice. {}",
       kLength));
   note_diverged(results, section.page());
-  dots_figure(results, section);
   curves_figure(results, section);
   c2st_table(results, section);
   nll_table(results, section);
   zeta_table(results, {kWrittenProxy.method, kStableProxy.method},
              "the mean over 200 test outcomes, from 1,000 fresh samples of the main model for each",
              section.page());
-  for (const Form& form : forms()) {
-    for (const Model& flow : form.flows) claims(results, section, form, flow);
-  }
-  zeta_claims(results, {kStableProxy.method}, section);
 }
 
 }  // namespace jeffreys::experiment

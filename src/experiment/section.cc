@@ -79,6 +79,13 @@ Section::Section(report::Page& page, std::filesystem::path folder, std::string e
       experiment_(std::move(experiment)),
       on_figure_(std::move(on_figure)) {}
 
+void Section::details() {
+  if (folded_) return;
+  folded_ = true;
+  page_.fold("Every claim, more figures and all numbers");
+  if (first_detail_) first_detail_(page_);
+}
+
 void Section::figure(const std::string& name, const std::vector<std::vector<report::Panel>>& panels,
                      const std::string& caption, const std::string& title) {
   if (!on_figure_) return;

@@ -12,11 +12,21 @@ namespace jeffreys::experiment {
 enum class Finding { holds, in_part, fails, not_enough_runs };
 [[nodiscard]] const char* text_of(Finding finding);
 
+// The formulas as the paper writes them, our stable form of them, or what does not depend on it.
+enum class Form { any, written, stable };
+
 struct Claim {
   std::string paper = {};    // where it is said: a label of the paper
   std::string text = {};     // what it says
   std::string numbers = {};  // ours, with seeds and intervals
   Finding finding = Finding::not_enough_runs;
+  std::string brief = {};  // what decided, in a few words
+  // What the overview says of it; empty: it is not there. The same for both forms of a claim.
+  std::string headline = {};
+  Form form = Form::any;
+  // Whose runs decide: methods of the plan, and data sets; no data: all of them.
+  std::vector<std::string> methods = {};
+  std::vector<std::string> data = {};
 };
 
 // Fewer decide nothing.
@@ -46,6 +56,10 @@ class Section {
   // Draws figures/EXPERIMENT-NAME.svg and .png and puts the figure on the page.
   void figure(const std::string& name, const std::vector<std::vector<report::Panel>>& panels,
               const std::string& caption, const std::string& title = "");
+  // What follows on the page is for those who want to know more: it is folded, and begins with
+  // what first_detail writes.
+  void details();
+  void first_detail(std::function<void(report::Page&)> write) { first_detail_ = std::move(write); }
   void claim(Claim claim) { claims_.push_back(std::move(claim)); }
   [[nodiscard]] const std::vector<Claim>& claims() const { return claims_; }
 
@@ -54,6 +68,8 @@ class Section {
   std::filesystem::path folder_;
   std::string experiment_;
   std::function<void(const std::filesystem::path&)> on_figure_;
+  std::function<void(report::Page&)> first_detail_;
+  bool folded_ = false;
   std::vector<Claim> claims_;
 };
 

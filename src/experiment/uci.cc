@@ -94,16 +94,24 @@ std::vector<report::Panel> multiplier_panels(const Results& results, const Varia
   return row;
 }
 
-void figures(const Results& results, const Variant& variant, Section& section) {
-  const auto draw = [&](const char* name, std::vector<report::Panel> row, const std::string& text) {
-    if (row.empty()) return;
-    section.figure(fmt::format("{}-{}", variant.name, name), {std::move(row)},
-                   fmt::format("Tables {}: {}, mean over seeds with a band of one deviation.",
-                               variant.title, text));
-  };
-  draw("test", nll_panels(results, variant, true), "NLL of the test rows, other ones in each seed");
-  draw("train", nll_panels(results, variant, false), "NLL of the training rows");
-  draw("multipliers", multiplier_panels(results, variant), "the dual variables");
+void figure(const Variant& variant, const char* name, std::vector<report::Panel> row,
+            const std::string& text, Section& section) {
+  if (row.empty()) return;
+  section.figure(fmt::format("{}-{}", variant.name, name), {std::move(row)},
+                 fmt::format("Tables {}: {}, mean over seeds with a band of one deviation.",
+                             variant.title, text));
+}
+
+void test_figure(const Results& results, const Variant& variant, Section& section) {
+  figure(variant, "test", nll_panels(results, variant, true),
+         "NLL of the test rows, other ones in each seed", section);
+}
+
+void more_figures(const Results& results, const Variant& variant, Section& section) {
+  figure(variant, "train", nll_panels(results, variant, false), "NLL of the training rows",
+         section);
+  figure(variant, "multipliers", multiplier_panels(results, variant), "the dual variables",
+         section);
 }
 
 void table(const Results& results, const Variant& variant, Section& section) {
@@ -149,6 +157,8 @@ void claim(const Results& results, Section& section, Claim claim, const Fill& fi
     if (variant.name == "paper") {
       claim.numbers += comparison.numbers();
       claim.finding = comparison.finding();
+      claim.brief = comparison.brief();
+      claim.data = variant.data;
     } else if (!comparison.empty()) {
       claim.numbers += fmt::format(". Dequantised ({}): {}", text_of(comparison.finding()),
                                    comparison.numbers());
@@ -218,7 +228,11 @@ SeedValues least_training_change(const Results& results, const std::string& data
 
 void overfitting_claims(const Results& results, Section& section) {
   claim(results, section,
-        {"fig:uci", "Ours ends at a lower NLL than MLE.", "main - MLE, after all epochs: "},
+        {.paper = "fig:uci",
+         .text = "Ours ends at a lower NLL than MLE.",
+         .numbers = "main - MLE, after all epochs: ",
+         .headline = "On all tables a lower NLL than maximum likelihood (MLE), at the end.",
+         .methods = {kMain.method, kLikelihood.method}},
         [&](const std::string& data, Comparison& comparison) {
           comparison.add(table_name(data),
                          difference_of(nll(results, data, kLikelihood, Moment::last),
@@ -229,28 +243,39 @@ void overfitting_claims(const Results& results, Section& section) {
       "(and the training NLL's change): ",
       kRise);
   claim(results, section,
-        {"ssec:results_uci, fig:uci_noise_train",
-         "MLE overfits: its test NLL rises while its training NLL falls.", "MLE, " + rises},
+        {.paper = "ssec:results_uci, fig:uci, fig:uci_noise_train",
+         .text = "MLE overfits: its test NLL rises while its training NLL falls.",
+         .numbers = "MLE, " + rises,
+         .headline = "MLE overfits: its test NLL rises while its training NLL falls.",
+         .methods = {kLikelihood.method}},
         [&](const std::string& data, Comparison& comparison) {
           add_overfitting(results, data, kLikelihood, comparison);
         });
   claim(results, section,
-        {"ssec:results_uci", "Ours remains stable where MLE overfits.",
-         "rise of the test NLL from its lowest point to the end, that of main - that of MLE: "},
+        {.paper = "ssec:results_uci",
+         .text = "Ours remains stable where MLE overfits.",
+         .numbers =
+             "rise of the test NLL from its lowest point to the end, that of main - that of MLE: ",
+         .methods = {kMain.method, kLikelihood.method}},
         [&](const std::string& data, Comparison& comparison) {
           comparison.add(table_name(data), difference_of(rise_of(results, data, kLikelihood),
                                                          rise_of(results, data, kMain)));
         });
   claim(results, section,
-        {"ap:mle_noise, fig:uci_noise_train", "The training NLL of all methods keeps improving.",
-         "change of the training NLL in the second half of the epochs, of the method that improves "
-         "least: "},
+        {.paper = "ap:mle_noise, fig:uci_noise_train",
+         .text = "The training NLL of all methods keeps improving.",
+         .numbers = "change of the training NLL in the second half of the epochs, of the method "
+                    "that improves least: ",
+         .methods = {kMain.method, kLikelihood.method, kMuchNoise.method, kLittleNoise.method,
+                     kEntropy.method}},
         [&](const std::string& data, Comparison& comparison) {
           comparison.add(table_name(data), interval_of(least_training_change(results, data)));
         });
   claim(results, section,
-        {"ssec:results_uci", "Maximising the entropy as well does not prevent overfitting.",
-         "MLE + entropy, " + rises},
+        {.paper = "ssec:results_uci",
+         .text = "Maximising the entropy as well does not prevent overfitting.",
+         .numbers = "MLE + entropy, " + rises,
+         .methods = {kEntropy.method}},
         [&](const std::string& data, Comparison& comparison) {
           add_overfitting(results, data, kEntropy, comparison);
         });
@@ -272,8 +297,11 @@ Comparison compare(const Results& results, const std::vector<std::string>& table
 // A claim that something happens somewhere fails only if every table is decided.
 void sensitivity_claim(const Results& results, Section& section,
                        const std::vector<std::string>& tables) {
-  Claim claim{"ssec:results_uci, fig:uci",
-              "Noise improves MLE on one table, and the same noise makes another worse.", ""};
+  Claim claim{.paper = "ssec:results_uci, fig:uci, fig:uci_noise_test",
+              .text = "Noise improves MLE on one table, and the same noise makes another worse.",
+              .headline = "Noise improves MLE on one table and makes another worse.",
+              .methods = {kLikelihood.method, kMuchNoise.method, kLittleNoise.method},
+              .data = tables};
   bool decided = true;
   for (const Moment moment : {Moment::best, Moment::last}) {
     for (const Model& noisy : {kMuchNoise, kLittleNoise}) {
@@ -281,29 +309,44 @@ void sensitivity_claim(const Results& results, Section& section,
       decided = decided && !comparison.any(Finding::not_enough_runs);
       if (!comparison.any(Finding::holds) || !comparison.any(Finding::fails)) continue;
       claim.finding = moment == Moment::last ? Finding::holds : Finding::in_part;
+      claim.brief = fmt::format("{} does, {}", noisy.name,
+                                moment == Moment::last ? "at the end" : "at the best points");
     }
   }
-  if (claim.finding == Finding::not_enough_runs && decided) claim.finding = Finding::fails;
+  if (claim.finding == Finding::not_enough_runs && decided) {
+    claim.finding = Finding::fails;
+    claim.brief = "on no table";
+  }
   section.claim(std::move(claim));
 }
 
 void noise_wins_claim(const Results& results, Section& section,
                       const std::vector<std::string>& tables) {
-  Claim claim{"ap:mle_noise, fig:uci_noise_test", "In one case noise even outperforms ours.", ""};
+  Claim claim{.paper = "ap:mle_noise, fig:uci_noise_test",
+              .text = "In one case noise even outperforms ours.",
+              .methods = {kMain.method, kMuchNoise.method, kLittleNoise.method},
+              .data = tables};
   bool decided = true;
   for (const Model& noisy : {kMuchNoise, kLittleNoise}) {
     const Comparison comparison = compare(results, tables, kMain, noisy, Moment::last, claim);
     decided = decided && !comparison.any(Finding::not_enough_runs);
-    if (comparison.any(Finding::holds)) claim.finding = Finding::holds;
+    if (!comparison.any(Finding::holds)) continue;
+    claim.finding = Finding::holds;
+    claim.brief = fmt::format("{} does", noisy.name);
   }
-  if (claim.finding == Finding::not_enough_runs && decided) claim.finding = Finding::fails;
+  if (claim.finding == Finding::not_enough_runs && decided) {
+    claim.finding = Finding::fails;
+    claim.brief = "on no table";
+  }
   section.claim(std::move(claim));
 }
 
 void claims_beyond(const Results& results, Section& section) {
   claim(results, section,
-        {kBeyond, "The proxy, itself a flow, ends at a lower NLL than the main model.",
-         "proxy - main, after all epochs: "},
+        {.paper = kBeyond,
+         .text = "The proxy, itself a flow, ends at a lower NLL than the main model.",
+         .numbers = "proxy - main, after all epochs: ",
+         .methods = {kMain.method}},
         [&](const std::string& data, Comparison& comparison) {
           comparison.add(table_name(data), difference_of(nll(results, data, kMain, Moment::last),
                                                          nll(results, data, kProxy, Moment::last)));
@@ -313,38 +356,42 @@ void claims_beyond(const Results& results, Section& section) {
        "ours - MLE, each where validation chooses: "},
       {"mixture", "Ours, validated, is better than a mixture of Gaussians.", "ours - mixture: "}};
   for (const auto& [method, text, compared] : others) {
-    claim(results, section, {kBeyond, text, compared},
-          [&, other = method](const std::string& data, Comparison& comparison) {
-            comparison.add(
-                table_name(data),
-                difference_of(values_of(results, data, other, validated_nll()),
-                              values_of(results, data, kOursValidated, validated_nll())));
-          });
+    claim(
+        results, section,
+        {.paper = kBeyond, .text = text, .numbers = compared, .methods = {kOursValidated, method}},
+        [&, other = method](const std::string& data, Comparison& comparison) {
+          comparison.add(table_name(data),
+                         difference_of(values_of(results, data, other, validated_nll()),
+                                       values_of(results, data, kOursValidated, validated_nll())));
+        });
   }
 }
 
 }  // namespace
 
 void describe_uci(const Results& results, Section& section) {
+  const std::vector<Variant> variants = variants_of(results);
+  overfitting_claims(results, section);
+  sensitivity_claim(results, section, variants.front().data);
+  noise_wins_claim(results, section, variants.front().data);
+  claims_beyond(results, section);
   if (results.empty()) {
     section.page().notice("No runs yet.");
     return;
   }
+  test_figure(results, variants.front(), section);
+  section.details();
   section.page().paragraph(
       "Three UCI tables; main model and proxy are flows. Values that repeat (rounded or whole "
       "numbers) let a flow gain likelihood without bound by spikes on them, so every table is also "
       "used dequantised: with noise as wide as the rounding on every column with repeated values.");
   note_diverged(results, section.page());
-  for (const Variant& variant : variants_of(results)) {
-    figures(results, variant, section);
+  for (const Variant& variant : variants) {
+    if (variant.name != "paper") test_figure(results, variant, section);
+    more_figures(results, variant, section);
     table(results, variant, section);
   }
   chosen_table(results, {kOursValidated, kLikelihoodValidated}, section.page());
-  overfitting_claims(results, section);
-  const std::vector<std::string> tables = variants_of(results).front().data;
-  sensitivity_claim(results, section, tables);
-  noise_wins_claim(results, section, tables);
-  claims_beyond(results, section);
 }
 
 }  // namespace jeffreys::experiment

@@ -179,9 +179,20 @@ void zeta_claims(const Results& results, const std::vector<std::string>& methods
   section.claim({"beyond the paper",
                  "In the stable form log zeta stays within [-1, log(1 + slack) + 1] in the second "
                  "half of every run, and has no trend there.",
-                 "log zeta in the second half of all runs: " + range.numbers(), range.finding()});
-  section.claim({"beyond the paper", "No run in the stable form diverges.",
-                 "Runs that diverged: " + end.numbers(), end.finding()});
+                 "log zeta in the second half of all runs: " + range.numbers(),
+                 range.finding(),
+                 range.brief(),
+                 "",
+                 Form::stable,
+                 {methods.front()}});
+  section.claim({"beyond the paper",
+                 "No run in the stable form diverges.",
+                 "Runs that diverged: " + end.numbers(),
+                 end.finding(),
+                 end.brief(),
+                 "",
+                 Form::stable,
+                 {methods.front()}});
 }
 
 }  // namespace jeffreys::experiment

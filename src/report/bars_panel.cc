@@ -62,7 +62,11 @@ Layout layout_of(const Bars& bars) {
   for (const Series& each : bars.series) {
     if (!each.name.empty()) names.push_back(each.name);
   }
-  if (bars.series.size() > 1) layout.legend = legend_of(names, layout.width);
+  for (const Curves::Reference& reference : bars.references) {
+    if (!reference.name.empty()) names.push_back(reference.name);
+  }
+  if (bars.series.size() + bars.references.size() > 1)
+    layout.legend = legend_of(names, layout.width);
   return layout;
 }
 
@@ -75,6 +79,7 @@ Interval values_of(const Bars& bars) {
       ends.push_back(series.values[g] + deviation_of(series, g));
     }
   }
+  for (const Curves::Reference& reference : bars.references) ends.push_back(reference.y);
   if (bars.from_zero) ends.push_back(0);
   Interval range = fit({&ends});
   if (bars.value_labels) {
@@ -99,6 +104,11 @@ class BarParts {
   std::vector<std::string> all(Script& script, const Interval& x) const {
     std::vector<std::string> parts;
     for (std::size_t s = 0; s < bars_.series.size(); ++s) add(script, s, parts);
+    for (const Curves::Reference& reference : bars_.references) {
+      parts.push_back(fmt::format("{} with lines lw 1.3 dt (2,3) lc rgb '#444444' {}",
+                                  script.block({{x.min, x.max}, {reference.y, reference.y}}),
+                                  title_of(reference.name)));
+    }
     if (bars_.from_zero) {
       parts.push_back(fmt::format("{} with lines lw 0.8 lc rgb '#777777' notitle",
                                   script.block({{x.min, x.max}, {0, 0}})));
@@ -146,9 +156,7 @@ class BarParts {
     parts.push_back(fmt::format(
         "{} {} lc rgb '{}' {}", script.block(bars),
         bars_.from_zero ? "with boxxyerror fs solid 0.8 noborder" : "with points pt 7 ps 0.75",
-        color,
-        series.name.empty() ? "notitle"
-                            : fmt::format("title {} noenhanced", literal(series.name))));
+        color, title_of(series.name)));
     if (whiskers[0].empty()) return;
     // Arrows with flat heads: gnuplot's error bars blot out what is under their middle.
     parts.push_back(fmt::format("{} with vectors heads size first {},90 lw 1.2 lc rgb '{}' notitle",

@@ -40,10 +40,6 @@ Legend legend_of_curves(const Curves& curves) {
   return legend_of(names, kWidth);
 }
 
-std::string title_of(const std::string& name) {
-  return name.empty() ? "notitle" : fmt::format("title {} noenhanced", literal(name));
-}
-
 struct Ranges {
   Interval x;
   Interval y;
@@ -100,7 +96,7 @@ class CurveParts {
  private:
   std::string color(std::size_t i) const {
     const Line& line = curves_.lines[i];
-    if (line.emphasis) return "rgb '#000000'";
+    if (line.emphasis && line.color < 0) return "rgb '#000000'";
     if (has_value(line)) return fmt::format("palette cb {}", number(line.value));
     if (line.filled && line.color < 0) return "rgb '#b0b0b0'";
     return fmt::format("rgb '{}'", line_color(line.color < 0 ? static_cast<int>(i) : line.color));

@@ -16,6 +16,9 @@ namespace jeffreys::report {
 // Where it is used it must be followed by `noenhanced`.
 std::string literal(std::string_view text, std::size_t most = 60);
 
+// How a plot is called in the legend; nothing without a name is there.
+std::string title_of(std::string_view name);
+
 // A number as gnuplot reads it; what cannot be drawn becomes NaN.
 std::string number(double value);
 

@@ -24,7 +24,8 @@ std::string cell(const Cell& cell, bool numeric) {
     classes += more;
   }
   const std::string attribute = classes.empty() ? "" : fmt::format(" class=\"{}\"", classes);
-  const std::string text = escape(cell.text);
+  std::string text = escape(cell.text);
+  if (!cell.link.empty()) text = fmt::format("<a href=\"#{}\">{}</a>", cell.link, text);
   return fmt::format("<td{}>{}</td>", attribute,
                      cell.best ? fmt::format("<strong>{}</strong>", text) : text);
 }
@@ -86,5 +87,17 @@ std::string notice(Notice kind, const std::string& text) {
   return fmt::format("<p class=\"notice {}\"><strong>{}:</strong> {}</p>\n",
                      warning ? "warning" : "note", warning ? "Warning" : "Note", escape(text));
 }
+
+std::string verdict(const std::string& words, const std::string& reasons, Verdict judged) {
+  const std::string colour = judged == Verdict::none ? "" : fmt::format(" {}", class_of(judged));
+  return fmt::format("<p class=\"verdict{}\"><strong>{}</strong> {}</p>\n", colour, escape(words),
+                     escape(reasons));
+}
+
+std::string fold(const std::string& line) {
+  return fmt::format("<details>\n<summary>{}</summary>\n", escape(line));
+}
+
+std::string unfold() { return "</details>\n"; }
 
 }  // namespace jeffreys::report::html

@@ -110,7 +110,8 @@ std::string table(const Table& table) {
   result += "|\n";
   for (const std::vector<Cell>& row : table.rows) {
     for (const Cell& each : row) {
-      const std::string text = cell(each.text);
+      std::string text = cell(each.text);
+      if (!each.link.empty()) text = fmt::format("[{}](#{})", text, each.link);
       result += each.best && !text.empty() ? "| **" + text + "** " : "| " + text + " ";
     }
     result += "|\n";
@@ -127,5 +128,17 @@ std::string figure(const std::string& link, const std::string& alt, const std::s
 std::string notice(Notice kind, const std::string& text) {
   return fmt::format("> **{}:** {}\n\n", kind == Notice::warning ? "Warning" : "Note", cell(text));
 }
+
+std::string verdict(const std::string& words, const std::string& reasons) {
+  return fmt::format("**{}** {}\n\n", cell(words), cell(reasons));
+}
+
+// Its readers know these two elements of HTML, within which the text is Markdown again after an
+// empty line.
+std::string fold(const std::string& line) {
+  return fmt::format("<details>\n<summary>{}</summary>\n\n", html::escape(in_one_line(line)));
+}
+
+std::string unfold() { return "</details>\n\n"; }
 
 }  // namespace jeffreys::report::markdown

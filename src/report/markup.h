@@ -27,6 +27,9 @@ std::string table(const Table& table);
 // `svg` is markup already.
 std::string figure(const std::string& svg, const std::string& caption);
 std::string notice(Notice kind, const std::string& text);
+std::string verdict(const std::string& words, const std::string& reasons, Verdict judged);
+std::string fold(const std::string& line);
+std::string unfold();
 
 }  // namespace html
 
@@ -41,6 +44,9 @@ std::string preformatted(const std::string& text);
 std::string table(const Table& table);
 std::string figure(const std::string& link, const std::string& alt, const std::string& caption);
 std::string notice(Notice kind, const std::string& text);
+std::string verdict(const std::string& words, const std::string& reasons);
+std::string fold(const std::string& line);
+std::string unfold();
 
 }  // namespace markdown
 

@@ -42,13 +42,16 @@ std::string unused(const std::string& anchor, const std::set<std::string>& used)
   return result;
 }
 
-void check_anchor(const std::string& anchor, const std::set<std::string>& used) {
+void check_signs(const char* name, const std::string& anchor) {
   const bool good = std::all_of(anchor.begin(), anchor.end(),
                                 [](char c) { return is_plain(c) || c == '-' || c == '_'; });
-  if (!good) {
-    throw std::invalid_argument(
-        fmt::format("anchor: expected ASCII letters, digits, '-' and '_', got '{}'", anchor));
-  }
+  if (good) return;
+  throw std::invalid_argument(
+      fmt::format("{}: expected ASCII letters, digits, '-' and '_', got '{}'", name, anchor));
+}
+
+void check_anchor(const std::string& anchor, const std::set<std::string>& used) {
+  check_signs("anchor", anchor);
   if (used.contains(anchor)) {
     throw std::invalid_argument(
         fmt::format("anchor: expected one that is not used yet, got '{}'", anchor));
@@ -79,6 +82,7 @@ void check_table(const std::vector<std::string>& header, const std::vector<std::
                  const TableStyle& options) {
   if (header.empty()) throw std::invalid_argument("header: expected at least one column, got none");
   for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (const Cell& cell : rows[r]) check_signs("link", cell.link);
     if (rows[r].size() == header.size()) continue;
     throw std::invalid_argument(
         fmt::format("rows: expected {} cells in row {}, got {}", header.size(), r, rows[r].size()));
@@ -155,6 +159,24 @@ void Page::notice(const std::string& text, Notice kind) {
   markdown_ += markdown::notice(kind, text);
 }
 
+void Page::verdict(const std::string& words, const std::string& reasons, Verdict judged) {
+  html_ += html::verdict(words, reasons, judged);
+  markdown_ += markdown::verdict(words, reasons);
+}
+
+void Page::fold(const std::string& line) {
+  ++folds_;
+  html_ += html::fold(line);
+  markdown_ += markdown::fold(line);
+}
+
+void Page::unfold() {
+  if (folds_ == 0) throw std::invalid_argument("unfold: expected an open fold, there is none");
+  --folds_;
+  html_ += html::unfold();
+  markdown_ += markdown::unfold();
+}
+
 // The policy lets the browser itself keep the promise that nothing is loaded and no script runs.
 std::string Page::html() const {
   std::string result = fmt::format(
@@ -178,13 +200,16 @@ std::string Page::html() const {
     }
     result += "</ul>\n</nav>\n";
   }
-  return result + "<main>\n" + html_ + "</main>\n</body>\n</html>\n";
+  result += "<main>\n" + html_;
+  for (int i = 0; i < folds_; ++i) result += html::unfold();
+  return result + "</main>\n</body>\n</html>\n";
 }
 
 std::string Page::markdown() const {
   std::string result = fmt::format("# {}\n\n", markdown::escape(title_));
   if (!subtitle_.empty()) result += markdown::escape(subtitle_) + "\n\n";
   result += markdown_;
+  for (int i = 0; i < folds_; ++i) result += markdown::unfold();
   while (result.ends_with("\n\n")) result.pop_back();
   return result;
 }

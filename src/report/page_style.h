@@ -67,6 +67,13 @@ pre {
   font-size: 0.88rem;
 }
 .notice { padding: 0.6rem 1rem; background: var(--shade); border-left: 4px solid; }
+.verdict { padding: 0.6rem 1rem; background: var(--shade); border-radius: 6px; }
+.verdict.good { background: var(--good); }
+.verdict.mixed { background: var(--mixed); }
+.verdict.bad { background: var(--bad); }
+details { margin: 0.9rem 0; border: 1px solid var(--line); border-radius: 6px; padding: 0 1rem; }
+details > summary { cursor: pointer; margin: 0.5rem 0; color: var(--link); }
+details > summary:focus-visible { outline: 2px solid var(--link); }
 .note { border-left-color: var(--note); }
 .warning { border-left-color: var(--warning); }
 @media (max-width: 40rem) {
@@ -97,9 +104,9 @@ pre {
   nav { position: static; }
   .scroll { overflow: visible; }
   figure svg { min-width: 0 !important; }
-  figure, tr, .notice, pre { break-inside: avoid; }
+  figure, tr, .notice, .verdict, pre { break-inside: avoid; }
   h1, h2, h3, h4 { break-after: avoid; }
-  td, .notice { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  td, .notice, .verdict { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 )css";
 

@@ -22,6 +22,10 @@ std::string literal(std::string_view text, std::size_t most) {
   return result + "'";
 }
 
+std::string title_of(std::string_view name) {
+  return name.empty() ? "notitle" : fmt::format("title {} noenhanced", literal(name));
+}
+
 std::string number(double value) {
   return can_be_drawn(value) ? fmt::format("{:.9g}", value) : "NaN";
 }

@@ -40,8 +40,8 @@ TEST_F(Reproduce, MakesResultsFiguresAndAPage) {
   const Outcome outcome = good(moons({"-o", "out"}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("9 done"), HasSubstr("out/index.html")));
   const std::string page = bytes("out/index.html");
-  EXPECT_THAT(page, AllOf(HasSubstr("Claims of the paper"), HasSubstr("<svg"),
-                          HasSubstr("not enough runs"), Not(HasSubstr("src=\"http"))));
+  EXPECT_THAT(page, AllOf(HasSubstr("At a glance"), HasSubstr("<svg"), HasSubstr("A short run"),
+                          Not(HasSubstr("not enough runs")), Not(HasSubstr("src=\"http"))));
   EXPECT_THAT(bytes("out/results.md"), HasSubstr("![")) << "figures are linked";
   // Again: nothing to train, the same page.
   EXPECT_THAT(good(moons({"-o", "out"})).out, HasSubstr("9 was done"));

@@ -6,7 +6,6 @@ namespace jeffreys::experiment {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const char* const kComputeTimePlan = R"(
 [[data]]
@@ -47,7 +46,7 @@ class ComputeTime : public SmallResults {
 TEST_F(ComputeTime, SaysThatThereAreNoRuns) {
   const Told told = tell("compute-time", kComputeTimePlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
-  EXPECT_THAT(told.claims, IsEmpty());
+  told.expect_nothing_decided();
 }
 
 TEST_F(ComputeTime, ClaimsHoldAsInThePaper) {

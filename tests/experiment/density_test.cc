@@ -5,7 +5,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const char* const kDensityPlan = R"(
 [[data]]
@@ -85,7 +84,7 @@ class Density : public SmallResults {
 TEST_F(Density, SaysThatThereAreNoRuns) {
   const Told told = tell("density", kDensityPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
-  EXPECT_THAT(told.claims, IsEmpty());
+  told.expect_nothing_decided();
 }
 
 TEST_F(Density, ClaimsHoldWhereOursIsBelowTheFlow) {

@@ -7,7 +7,6 @@ namespace jeffreys::experiment {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const std::string kData = R"(
 [[data]]
@@ -73,7 +72,7 @@ grid.multipliers.proxy = [0.1, 0.25, 0.5, 0.75, 0.9]
 TEST_F(Gmm40Weights, SaysThatThereAreNoRuns) {
   const Told told = tell("gmm40-weights", plan_);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
-  EXPECT_THAT(told.claims, IsEmpty());
+  told.expect_nothing_decided();
 }
 
 TEST_F(Gmm40Weights, ClaimsHoldWhereOursIsBelowAllByTheError) {
@@ -139,6 +138,28 @@ TEST_F(Gmm40Weights, ADivergenceWithOneOfThreeSeedsIsNotDropped) {
   EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("(1 of 3 seeds diverged)"));
 }
 
+// The one stopped, the other went on: both are lost, and say since when.
+TEST_F(Gmm40Weights, LostRunsAreBeatenAndMarked) {
+  ours(0.3, 0.35);
+  weights(0.4, 0.5, 20);
+  for (const auto& [proxy, stop] : {std::pair{"0.1", "lost"}, {"0.9", "finished"}}) {
+    const std::string method = fmt::format("weights-0.5-{}", proxy);
+    RunResult lost = read_run(path("runs") / ("gmm40/" + method + "/seed-0.json"));
+    lost.stop = stop;
+    for (auto& iteration : lost.curve.iteration) iteration *= 1000;
+    auto& jeffreys = lost.curve.columns["main.jeffreys"];
+    std::fill(jeffreys.begin() + 20, jeffreys.end(), 300);
+    write_run(path("runs"), "gmm40/" + method + "/seed-0", lost);
+  }
+  const Told told = tell("gmm40-weights", plan_, true);
+  EXPECT_EQ(told.finding(kLower), Finding::holds);
+  EXPECT_THAT(told.claim(kLower).numbers, HasSubstr("25 of 25 configurations (2 of them since "
+                                                    "they are lost)"));
+  EXPECT_THAT(told.page, HasSubstr("| 0.5 | 0.1 | – | 0.400 ± 0.010 | 21000 |"));
+  EXPECT_THAT(told.page, HasSubstr("| 0.5 | 0.9 | 300.000 ± 0.010 | 0.400 ± 0.010 | 21000 |"));
+  EXPECT_THAT(told.page, HasSubstr("seed 0 (lost)"));
+}
+
 TEST_F(Gmm40Weights, TheStableFormHasClaimsOfItsOwn) {
   ours(0.5, 0.6, 20);
   run_with("stable", 0, curve(0.3, 0.35, 1), {{"multipliers.forward", "0.01"}});
@@ -189,7 +210,7 @@ grid.learning_rate.proxy = [1e-4, 1e-5]
 TEST_F(Gmm40Wgan, SaysThatThereAreNoRuns) {
   const Told told = tell("gmm40-wgan", plan_);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
-  EXPECT_THAT(told.claims, IsEmpty());
+  told.expect_nothing_decided();
 }
 
 TEST_F(Gmm40Wgan, ClaimsHoldAsInThePaper) {

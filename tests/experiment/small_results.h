@@ -54,6 +54,14 @@ class SmallResults : public testing::ScratchTest {
       return *found;
     }
     [[nodiscard]] Finding finding(const std::string& words) const { return claim(words).finding; }
+    // Without runs nothing is decided, and every claim says whose runs it needs.
+    void expect_nothing_decided() const {
+      EXPECT_THAT(claims, ::testing::Not(::testing::IsEmpty()));
+      for (const Claim& each : claims) {
+        EXPECT_EQ(each.finding, Finding::not_enough_runs) << each.text;
+        EXPECT_THAT(each.methods, ::testing::Not(::testing::IsEmpty())) << each.text;
+      }
+    }
   };
 
   // plan: TOML lines with data and methods.

@@ -4,7 +4,6 @@ namespace jeffreys::experiment {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 const char* const kUciPlan = R"(
@@ -63,7 +62,7 @@ class Uci : public SmallResults {
 TEST_F(Uci, SaysThatThereAreNoRuns) {
   const Told told = tell("uci", kUciPlan);
   EXPECT_THAT(told.page, HasSubstr("No runs yet."));
-  EXPECT_THAT(told.claims, IsEmpty());
+  told.expect_nothing_decided();
 }
 
 TEST_F(Uci, FindsOverfittingWhereTestRisesAndTrainingFalls) {

@@ -219,6 +219,60 @@ TEST_F(PageTest, SignsOfMarkdownAreEscapedWhereTheyMeanSomething) {
   }
 }
 
+TEST_F(PageTest, FoldsHideWhatFollowsUntilTheyEnd) {
+  Page page("t");
+  page.fold("a < b");
+  page.paragraph("inside");
+  page.fold("deeper");
+  page.paragraph("far inside");
+  page.unfold();
+  page.unfold();
+  page.paragraph("outside");
+  EXPECT_THAT(page.html(), HasSubstr("<details>\n<summary>a &lt; b</summary>\n<p>inside</p>\n"
+                                     "<details>\n<summary>deeper</summary>\n<p>far inside</p>\n"
+                                     "</details>\n</details>\n<p>outside</p>\n"));
+  EXPECT_EQ(page.markdown(),
+            "# t\n\n<details>\n<summary>a &lt; b</summary>\n\ninside\n\n"
+            "<details>\n<summary>deeper</summary>\n\nfar inside\n\n"
+            "</details>\n\n</details>\n\noutside\n");
+  EXPECT_THAT(refusal([](Page& other) { other.unfold(); }), HasSubstr("expected an open fold"));
+}
+
+TEST_F(PageTest, FoldsThatAreOpenEndWithThePage) {
+  Page page("t");
+  page.fold("more");
+  page.paragraph("inside");
+  EXPECT_THAT(page.html(), HasSubstr("<p>inside</p>\n</details>\n</main>"));
+  EXPECT_THAT(page.markdown(), EndsWith("inside\n\n</details>\n"));
+}
+
+TEST_F(PageTest, VerdictsAreColouredAndInWords) {
+  Page page("t");
+  page.verdict("holds", "on 2 of 2 < 3.", Verdict::good);
+  page.verdict("open", "yet", Verdict::none);
+  EXPECT_THAT(
+      page.html(),
+      AllOf(HasSubstr("<p class=\"verdict good\"><strong>holds</strong> on 2 of 2 &lt; 3.</p>"),
+            HasSubstr("<p class=\"verdict\"><strong>open</strong> yet</p>")));
+  EXPECT_EQ(page.markdown(), "# t\n\n**holds** on 2 of 2 < 3.\n\n**open** yet\n");
+}
+
+TEST_F(PageTest, CellsLeadToHeadings) {
+  Page page("t");
+  page.heading("There", 2, "there");
+  Cell cell("a|b");
+  cell.link = "there";
+  page.table({"x"}, {{cell}});
+  EXPECT_THAT(page.html(), HasSubstr("<td><a href=\"#there\">a|b</a></td>"));
+  EXPECT_THAT(page.markdown(), HasSubstr("| [a\\|b](#there) |"));
+  EXPECT_THAT(refusal([](Page& other) {
+                Cell bad("x");
+                bad.link = "a b";
+                other.table({"x"}, {{bad}});
+              }),
+              HasSubstr("link: expected"));
+}
+
 TEST_F(PageTest, SavesTheFormOfTheExtension) {
   Page page("title");
   page.paragraph("text");

@@ -175,6 +175,13 @@ TEST_F(PanelTest, BarsBeginAtZeroAndDotsWhereTheirValuesAre) {
   EXPECT_THAT(texts(drawn(panel)), AllOf(Not(Contains("0")), Contains("10")));
 }
 
+TEST_F(PanelTest, DotsStandBesideReferences) {
+  Bars panel = bars();
+  panel.from_zero = false;
+  panel.references = {{"entropy", -50}};
+  EXPECT_THAT(texts(drawn(panel)), IsSupersetOf({"entropy", "-40"})) << "the axis includes it";
+}
+
 TEST_F(PanelTest, BarsReachBelowZero) {
   Bars panel{.groups = {"a"}, .series = {{"x", {-3}}, {"y", {2}}}};
   EXPECT_THAT(texts(drawn(panel)), IsSupersetOf({"-2", "0", "2"}));

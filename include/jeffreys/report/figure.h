@@ -54,7 +54,7 @@ struct Curves {
     // A translucent band behind the lines, such as mean -+ deviation; empty, or as long as x.
     std::vector<double> lower = {};
     std::vector<double> upper = {};
-    bool emphasis = false;  // thick, black and solid, over all others
+    bool emphasis = false;  // thick and solid, over all others; black where color is -1
     bool filled = false;    // the area down to 0, behind all others; light grey where color is -1
     double value = kFit;    // a number that gives the line its colour, explained by a bar
   };
@@ -101,6 +101,7 @@ struct Bars {
   double y_max = kFit;
   std::vector<std::string> groups = {};
   std::vector<Series> series = {};
+  std::vector<Curves::Reference> references = {};
 };
 
 // Densities of one set of numbers, or of two, one over the other. An outlier does not stretch the

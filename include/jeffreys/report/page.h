@@ -20,7 +20,8 @@ struct Cell {
 
   std::string text;
   Verdict verdict = Verdict::none;
-  bool best = false;  // bold: the best of those it is compared with
+  bool best = false;      // bold: the best of those it is compared with
+  std::string link = {};  // the anchor of a heading that the text leads to; empty: none
 };
 
 struct TableStyle {
@@ -41,8 +42,9 @@ std::string read_svg(const std::filesystem::path& path);
 
 enum class Notice { note, warning };
 
-// A report that grows from top to bottom. The HTML is self-contained: styles and pictures are in
-// the page, nothing is loaded, no script runs. All texts are taken literally in both forms.
+// A report that grows from top to bottom. Folds that are open at its end end there. The HTML is
+// self-contained: styles and pictures are in the page, nothing is loaded, no script runs. All texts
+// are taken literally in both forms.
 class Page {
  public:
   explicit Page(std::string title, std::string subtitle = {});
@@ -58,6 +60,13 @@ class Page {
              const TableStyle& options = {});
   void figure(const Picture& picture);
   void notice(const std::string& text, Notice kind = Notice::note);
+  // A judgement in a few words, and what it rests on.
+  void verdict(const std::string& words, const std::string& reasons, Verdict judged);
+
+  // What follows is folded away below this line until unfold(), and opened by the reader. Folds may
+  // be in folds.
+  void fold(const std::string& line);
+  void unfold();
 
   std::string html() const;
   std::string markdown() const;
@@ -78,6 +87,7 @@ class Page {
   std::set<std::string> anchors_;
   std::string html_;
   std::string markdown_;
+  int folds_ = 0;  // that are open
   int figures_ = 0;
   int tables_ = 0;
 };
