@@ -1,5 +1,6 @@
 #include "fit/table_baseline.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -8,8 +9,10 @@
 namespace jeffreys {
 namespace {
 
-// Places at which the Gaussian sees each value of a lattice, for the width of its cell to count.
+// Places at which a density sees each value of a lattice, for the width of its cell to count; those
+// that take longer see fewer of many rows.
 constexpr Eigen::Index kPlaces = 4;
+constexpr Eigen::Index kPlacedRows = 4000;
 
 // Half a row is added to each class, so that none is impossible.
 Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes) {
@@ -23,13 +26,19 @@ Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes
 
 }  // namespace
 
-TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training) : shape_(shape) {
+TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training, SimpleModel model,
+                             std::uint64_t seed)
+    : shape_(shape) {
   for (std::size_t c = 0; c < shape.categories.size(); ++c) {
     log_frequencies_.push_back(log_frequencies(
         training.x.col(shape.features + static_cast<Eigen::Index>(c)), shape.categories[c]));
   }
   if (shape.features == 0) return;
-  const Eigen::Index places = training.cells.open() > 0 ? kPlaces : 1;
+  const Eigen::Index most =
+      model == SimpleModel::gaussian
+          ? kPlaces
+          : std::clamp<Eigen::Index>(kPlacedRows / training.size(), 1, kPlaces);
+  const Eigen::Index places = training.cells.open() > 0 ? most : 1;
   std::vector<std::size_t> rows(static_cast<std::size_t>(training.size()));
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const Matrix<double> points = even_points(places, training.cells.open(), 0);
@@ -38,7 +47,17 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training)
     training.cells.place(rows, points.row(p).replicate(training.size(), 1),
                          x.middleRows(p * training.size(), training.size()));
   }
-  gaussian_.emplace(x.leftCols(shape.features), given(x, training.context.replicate(places, 1)));
+  const Matrix<double> numbers = x.leftCols(shape.features);
+  const Matrix<double> conditions = given(x, training.context.replicate(places, 1));
+  if (model == SimpleModel::gaussian) {
+    numbers_.emplace<GaussianBaseline>(numbers, conditions);
+    return;
+  }
+  std::vector<std::size_t> same;
+  for (Eigen::Index p = 0; p < places; ++p) same.insert(same.end(), rows.begin(), rows.end());
+  numbers_.emplace<ResidualBaseline>(
+      model == SimpleModel::mixture ? ResidualDensity::mixture : ResidualDensity::kernel, numbers,
+      conditions, same, seed);
 }
 
 // One-hot codes of the classes, then the context.
@@ -70,7 +89,14 @@ Vector<double> TableBaseline::log_density(const MatrixView<double>& x,
       if (code < shape_.categories[c]) result(r) += log_frequencies_[c](code);
     }
   }
-  if (gaussian_) result += gaussian_->log_prob(x.leftCols(shape_.features), given(x, context));
+  if (shape_.features == 0) return result;
+  const auto numbers = x.leftCols(shape_.features);
+  const Matrix<double> conditions = given(x, context);
+  if (const auto* gaussian = std::get_if<GaussianBaseline>(&numbers_)) {
+    result += gaussian->log_prob(numbers, conditions);
+  } else {
+    result += std::get<ResidualBaseline>(numbers_).log_prob(numbers, conditions);
+  }
   return result;
 }
 
