@@ -113,9 +113,9 @@ std::string verdict_of(const std::vector<MethodResult>& methods) {
   const ResampledDifference& d = best.difference;
   if (d.splits == 1) {
     return fmt::format(
-        "On one split {} is {} than {} by {:.3f} nats a row, which says nothing about others: use "
-        "more --splits.",
-        d.mean < 0 ? rival : name, "better", d.mean < 0 ? name : rival, std::abs(d.mean));
+        "On one split {} is better than {} by {:.3f} nats a row, which says nothing about others: "
+        "use more --splits.",
+        d.mean < 0 ? rival : name, d.mean < 0 ? name : rival, std::abs(d.mean));
   }
   if (d.lower > 0) {
     return fmt::format("{} fits this table best of {} methods: the next, {}, is worse by {}.", name,

@@ -6,21 +6,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/log_sum_exp.h"
-#include "kernels/random.h"
+#include "support/model_helpers.h"
 
 namespace jeffreys {
 namespace {
 
-Matrix<double> normals(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
-  Matrix<double> x(rows, columns);
-  kernels::fill_normals(kernels::RandomArguments<double>{{seed, 0x2000, 0},
-                                                         0,
-                                                         static_cast<std::size_t>(rows),
-                                                         static_cast<std::size_t>(columns),
-                                                         x.data()});
-  return x;
-}
+using testing::normals;
 
 std::vector<std::size_t> each_alone(Eigen::Index rows) {
   std::vector<std::size_t> same(static_cast<std::size_t>(rows));
@@ -83,8 +74,8 @@ TEST_P(ResidualBaselineOf, CopiesOfARowAreJudgedTogether) {
 
 INSTANTIATE_TEST_SUITE_P(All, ResidualBaselineOf,
                          ::testing::Values(ResidualDensity::mixture, ResidualDensity::kernel),
-                         [](const auto& info) {
-                           return info.param == ResidualDensity::mixture ? "mixture" : "kernel";
+                         [](const auto& each) {
+                           return each.param == ResidualDensity::mixture ? "mixture" : "kernel";
                          });
 
 // With fewer rows than columns a covariance by itself is singular.
