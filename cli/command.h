@@ -38,6 +38,7 @@ void add_fit(CLI::App& app, Globals& globals);
 void add_sample(CLI::App& app, Globals& globals);
 void add_log_prob(CLI::App& app, Globals& globals);
 void add_evaluate(CLI::App& app, Globals& globals);
+void add_compare(CLI::App& app, Globals& globals);
 void add_inspect(CLI::App& app, Globals& globals);
 void add_plot(CLI::App& app, Globals& globals);
 void add_zuko(CLI::App& app, Globals& globals);

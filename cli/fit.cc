@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
+#include "cli/columns.h"
 #include "cli/load.h"
 #include "cli/progress.h"
 #include "cli/run_record.h"
 #include "cli/summary.h"
 #include "cli/training.h"
-#include "jeffreys/base/assignment.h"
-#include "jeffreys/table/table_file.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -14,42 +13,11 @@ namespace {
 struct FitArguments {
   std::string table;
   std::string model;
-  std::vector<std::string> condition;
-  std::vector<std::string> categorical;
-  std::vector<std::string> integer;
-  std::vector<std::string> ignore;
-  std::vector<std::string> bounds;
   std::string ties, standardize, calibration, members, simple;
   bool list_settings = false;
-  TableOptions reading;
+  std::shared_ptr<ColumnArguments> columns = std::make_shared<ColumnArguments>();
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
 };
-
-// name=lower:upper, either side may be empty
-std::pair<std::string, Bounds> parse_bound(const std::string& text) {
-  constexpr const char* kForm = "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:";
-  const auto [column, range] = split_assignment(text, "--bound", kForm, Equals::last);
-  const std::size_t colon = range.find(':');
-  const auto side = [&](const std::string& part, double absent) {
-    const std::optional<double> value = part.empty() ? absent : read_number(part);
-    if (colon != std::string::npos && value) return *value;
-    throw UsageError(fmt::format("--bound: expected {}, got '{}'", kForm, text));
-  };
-  Bounds bounds;
-  bounds.lower = side(range.substr(0, colon), bounds.lower);
-  bounds.upper = side(range.substr(colon + 1), bounds.upper);
-  return {column, bounds};
-}
-
-SchemaOptions column_options(const FitArguments& a) {
-  SchemaOptions schema;
-  schema.condition = a.condition;
-  schema.categorical = a.categorical;
-  schema.integer = a.integer;
-  schema.ignore = a.ignore;
-  for (const std::string& text : a.bounds) schema.bounds.insert(parse_bound(text));
-  return schema;
-}
 
 void print_settings(const Globals& globals) {
   const FitOptions options = default_fit_options(1000, 2, 0);
@@ -84,13 +52,11 @@ void run_fit(FitArguments& a, Globals& globals) {
                        {"calibration.fraction", a.calibration},
                        {"members", a.members},
                        {"simple", a.simple}};
-  TableOptions reading = a.reading;
-  reading.text_columns = a.categorical;
-  const Table table = read_table(a.table, reading);
+  const Table table = a.columns->read(a.table);
   require_writable(model);
   const FitRun run = fit_run(*a.training, model, globals);
   const StopOnSignal signals;
-  TableFit made = fit_table(table, column_options(a), chosen_settings(*a.training), run);
+  TableFit made = fit_table(table, a.columns->schema(), chosen_settings(*a.training), run);
   const auto save = [&](const std::string& record) {
     made.fit.density.record = record;
     made.fit.density.save(model);
@@ -113,14 +79,7 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("table", a->table, "CSV, NPY or NPZ file");
   command->add_option("-o,--output", a->model,
                       "Model file (default: the table's name with .model)");
-  command->add_option("--condition", a->condition, "Columns that the others are conditioned on")
-      ->delimiter(',');
-  command->add_option("--categorical", a->categorical, "Columns that hold categories")
-      ->delimiter(',');
-  command->add_option("--integer", a->integer, "Columns that hold whole numbers")->delimiter(',');
-  command->add_option("--ignore", a->ignore, "Columns to leave out")->delimiter(',');
-  command->add_option("--bound", a->bounds, "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:")
-      ->delimiter(',');
+  add_column_options(*command, a->columns);
   add_training_options(*command, a->training,
                        "dual (default of a single fit), fixed-epsilon, weighted, mle (default of "
                        "several), mle-noise, mle-entropy");
@@ -142,7 +101,6 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("--calibration", a->calibration,
                       "Share of the rows to keep for the p-values of `log_prob --percentile` "
                       "(default: none below 1000 rows, then 5 %)");
-  command->add_option("--array", a->reading.array, "Which array of an NPZ file");
   command->footer(
       "Examples:\n"
       "  jeffreys fit table.csv -o table.model\n"

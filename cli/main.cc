@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
       "  jeffreys fit table.csv -o table.model         fit a density\n"
       "  jeffreys log_prob table.model new.csv         score rows: low = unusual\n"
       "  jeffreys sample table.model -n 1000 -o s.csv  synthetic rows\n"
+      "  jeffreys compare table.csv                    which method fits it best\n"
       "  jeffreys sbi --help                           posteriors from a simulator\n"
       "  jeffreys COMMAND --help                       more about a command\n"
       "Exit codes: 0 done, 1 failed, 2 usage, 3 bad input, 4 diverged.");
@@ -36,6 +37,7 @@ int run(int argc, char** argv) {
   add_sample(app, globals);
   add_log_prob(app, globals);
   add_evaluate(app, globals);
+  add_compare(app, globals);
   add_inspect(app, globals);
   add_plot(app, globals);
   add_zuko(app, globals);

@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <thread>
 
 #include "cli/command.h"
+#include "cli/job_line.h"
 #include "cli/progress.h"
-#include "jeffreys/base/input_error.h"
 #include "jeffreys/experiment/reproduce.h"
 
 namespace jeffreys::cli {
@@ -24,65 +23,22 @@ struct ReproduceArguments {
   bool show = false;
 };
 
-class StatusLine final : public ReproduceObserver {
+class Status final : public ReproduceObserver {
  public:
-  explicit StatusLine(const Globals& globals)
-      : globals_(globals), line_(globals, std::chrono::minutes(1)) {}
+  explicit Status(const Globals& globals) : globals_(globals), line_(globals) {}
 
-  void on_finished(const FinishedJob& job) override {
-    if (job.state == JobState::was_done) return;
-    line_.clear();
-    say(globals_, fmt::format("{}: {}{}", job.name, word(job.state),
-                              job.message.empty() ? "" : ": " + job.message));
-  }
-
-  void on_status(const QueueStatus& status) override {
-    if (status.running.empty() || !line_.due()) return;
-    std::string line = fmt::format("{}/{} done", status.done, status.all);
-    if (std::isfinite(status.seconds_left)) {
-      line += fmt::format(", {} left", duration(status.seconds_left));
-    }
-    for (const RunningJob& job : status.running) {
-      line += fmt::format(" | {} {:.0f} %", job.name,
-                          100.0 * static_cast<double>(job.iteration) /
-                              static_cast<double>(std::max<std::int64_t>(job.iterations, 1)));
-    }
-    line_.draw(line);
-  }
-
+  void on_finished(const FinishedJob& job) override { line_.on_finished(job); }
+  void on_status(const QueueStatus& status) override { line_.on_status(status); }
   void on_figure(const std::filesystem::path& path) override {
     line_.clear();
     say(globals_, fmt::format("wrote {}", path.string()));
   }
-
-  bool should_stop() override { return StopOnSignal::requested(); }
-
-  static const char* word(JobState state) {
-    switch (state) {
-      case JobState::done: return "done";
-      case JobState::was_done: return "was done";
-      case JobState::interrupted: return "interrupted, goes on at the next start";
-      case JobState::elsewhere: return "another process works on it";
-      case JobState::failed: return "FAILED";
-      case JobState::missing_data:
-      case JobState::left_out: return "left out";
-    }
-    return "";
-  }
+  bool should_stop() override { return line_.should_stop(); }
 
  private:
   const Globals& globals_;
-  ProgressLine line_;
+  JobLine line_;
 };
-
-Shard parse_shard(const std::string& text) {
-  Shard shard;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%d/%d%c", &shard.index, &shard.count, &rest) != 2) {
-    throw UsageError(fmt::format("--shard: expected i/n such as 2/8, got '{}'", text));
-  }
-  return shard;
-}
 
 void list_experiments(const Globals& globals) {
   Json json = Json::array();
@@ -97,25 +53,14 @@ void list_experiments(const Globals& globals) {
 }
 
 void summarise(const ReproduceResult& result, Globals& globals) {
-  std::map<JobState, std::size_t> count;
-  for (const FinishedJob& job : result.jobs) ++count[job.state];
   if (globals.json) {
-    Json jobs = Json::array();
-    for (const FinishedJob& job : result.jobs) {
-      jobs.push_back(
-          {{"name", job.name}, {"state", StatusLine::word(job.state)}, {"message", job.message}});
-    }
-    print_json({{"jobs", jobs}, {"page", result.page.string()}});
+    print_json({{"jobs", jobs_json(result.jobs)}, {"page", result.page.string()}});
   } else {
-    std::string line;
-    for (const auto& [state, jobs] : count) {
-      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", jobs, StatusLine::word(state));
-    }
+    const std::string line = jobs_text(result.jobs);
     if (!line.empty()) print_line("jobs: " + line);
     if (!result.page.empty()) print_line("report: " + result.page.string());
   }
-  if (count[JobState::missing_data] > 0) globals.exit_code = ExitCode::bad_input;
-  if (count[JobState::failed] > 0 || result.interrupted) globals.exit_code = ExitCode::failed;
+  set_exit_code(result.jobs, result.interrupted, globals);
 }
 
 void run_reproduce(const ReproduceArguments& a, Globals& globals) {
@@ -140,7 +85,7 @@ void run_reproduce(const ReproduceArguments& a, Globals& globals) {
     if (const char* folder = std::getenv("JEFFREYS_DATA")) options.data = folder;
   }
   const StopOnSignal signals;
-  StatusLine status(globals);
+  Status status(globals);
   summarise(reproduce(options, status), globals);
 }
 

@@ -8,6 +8,7 @@
 #include "jeffreys/evaluate/held_out.h"
 #include "jeffreys/evaluate/two_sample_test.h"
 #include "jeffreys/fit/chosen_settings.h"
+#include "jeffreys/fit/compare.h"
 #include "jeffreys/fit/evaluate_density.h"
 #include "jeffreys/fit/explain.h"
 #include "jeffreys/fit/fit_table.h"

@@ -1,7 +1,8 @@
-// Time that passes, whatever becomes of the date.
+// Time that passes, whatever becomes of the date, and time that the processor works.
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace jeffreys {
 
@@ -22,5 +23,14 @@ class Stopwatch {
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin_ = Clock::now();
 };
+
+// Of this thread alone, or of all of the process.
+enum class Worker { thread, process };
+inline double processor_seconds(Worker worker) {
+  std::timespec time{};
+  clock_gettime(worker == Worker::thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID,
+                &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 }  // namespace jeffreys

@@ -15,9 +15,14 @@ constexpr double kLeastBandwidth = 1e-3;
 constexpr double kMostBandwidth = 10;
 constexpr double kLogTolerance = 0.01;
 
+// Rows that are judged where bandwidths are compared by leaving out.
+constexpr Eigen::Index kMostJudged = 2000;
+
 // Log density of each row of x under unit Gaussians on the centres, in blocks of rows that keep the
-// distances in the cache.
-Vector<double> unit_kernel_log_prob(const Matrix<double>& x, const Matrix<double>& centers) {
+// distances in the cache. With parts of the centres, the first of which are the rows of x: on those
+// of other parts.
+Vector<double> unit_kernel_log_prob(const Matrix<double>& x, const Matrix<double>& centers,
+                                    std::span<const std::size_t> parts = {}) {
   constexpr Eigen::Index kBlock = 64;
   const double constant = -0.5 * static_cast<double>(x.cols()) * std::log(2 * std::numbers::pi) -
                           std::log(static_cast<double>(centers.rows()));
@@ -28,6 +33,13 @@ Vector<double> unit_kernel_log_prob(const Matrix<double>& x, const Matrix<double
     // Minus half the squared distances, but for a term that is the same for all centres.
     Matrix<double> exponents = rows * centers.transpose();
     exponents.rowwise() += center_terms;
+    for (Eigen::Index i = 0; i < rows.rows() && !parts.empty(); ++i) {
+      for (std::size_t k = 0; k < parts.size(); ++k) {
+        if (parts[k] == parts[static_cast<std::size_t>(from + i)]) {
+          exponents(i, static_cast<Eigen::Index>(k)) = -std::numeric_limits<double>::infinity();
+        }
+      }
+    }
     const Vector<double> top = exponents.rowwise().maxCoeff();
     exponents.colwise() -= top;
     result.segment(from, rows.rows()) = constant + top.array() -
@@ -79,6 +91,16 @@ double best_log_bandwidth(const std::function<double(double)>& value) {
   return golden_section(value, std::max(best - kStep, least), std::min(best + kStep, most));
 }
 
+double best_bandwidth(const Matrix<double>& rows, const Matrix<double>& centers,
+                      std::span<const std::size_t> parts = {}) {
+  const auto features = static_cast<double>(centers.cols());
+  return std::exp(best_log_bandwidth([&](double log_bandwidth) {
+    const double shrink = std::exp(-log_bandwidth);
+    return unit_kernel_log_prob(rows * shrink, centers * shrink, parts).mean() -
+           features * log_bandwidth;
+  }));
+}
+
 }  // namespace
 
 KernelBaseline::KernelBaseline(const MatrixView<double>& training,
@@ -87,14 +109,27 @@ KernelBaseline::KernelBaseline(const MatrixView<double>& training,
   const ColumnScale scale(training);
   const Matrix<double> centers = scale.standardized(training);
   const Matrix<double> rows = scale.standardized(validation);
-  const auto features = static_cast<double>(training.cols());
-  bandwidth_ = std::exp(best_log_bandwidth([&](double log_bandwidth) {
-    const double shrink = std::exp(-log_bandwidth);
-    return unit_kernel_log_prob(rows * shrink, centers * shrink).mean() - features * log_bandwidth;
-  }));
-  centers_ = centers / bandwidth_;
-  mean_ = scale.mean;
-  deviation_ = scale.deviation * bandwidth_;
+  set(centers, scale.mean, scale.deviation, best_bandwidth(rows, centers));
+}
+
+KernelBaseline::KernelBaseline(const MatrixView<double>& x, std::span<const std::size_t> parts) {
+  check_fit_rows(x, x);
+  check_size("parts", static_cast<std::int64_t>(parts.size()), x.rows());
+  if (std::all_of(parts.begin(), parts.end(), [&](auto part) { return part == parts[0]; })) {
+    throw std::invalid_argument("parts: expected two or more");
+  }
+  const ColumnScale scale(x);
+  const Matrix<double> centers = scale.standardized(x);
+  const Matrix<double> judged = centers.topRows(std::min(kMostJudged, centers.rows()));
+  set(centers, scale.mean, scale.deviation, best_bandwidth(judged, centers, parts));
+}
+
+void KernelBaseline::set(const Matrix<double>& centers, const Eigen::RowVectorXd& mean,
+                         const Eigen::RowVectorXd& deviation, double bandwidth) {
+  bandwidth_ = bandwidth;
+  centers_ = centers / bandwidth;
+  mean_ = mean;
+  deviation_ = deviation * bandwidth;
 }
 
 Vector<double> KernelBaseline::log_prob(const MatrixView<double>& x) const {

@@ -1,7 +1,9 @@
 #include "jeffreys/evaluate/mixture_baseline.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "base/log_sum_exp.h"
@@ -39,6 +41,77 @@ std::vector<MixtureComponent> choose_components(const Matrix<double>& training,
   return best.components;
 }
 
+// Rows that a mixture is fitted to, and those that judge it.
+struct Fold {
+  Matrix<double> training;
+  Matrix<double> judges;
+};
+
+std::vector<Fold> judged_folds(const Matrix<double>& x, std::span<const std::size_t> parts) {
+  const std::set<std::size_t> different(parts.begin(), parts.end());
+  check_at_least("different parts", static_cast<std::int64_t>(different.size()), 2);
+  std::vector<Fold> folds;
+  for (const std::size_t part : different) {
+    std::vector<std::size_t> own;
+    std::vector<std::size_t> others;
+    for (std::size_t row = 0; row < parts.size(); ++row) {
+      (parts[row] == part ? own : others).push_back(row);
+    }
+    folds.push_back({x(others, Eigen::all), x(own, Eigen::all)});
+  }
+  return folds;
+}
+
+struct MixtureChoice {
+  std::size_t count = 1;
+  double least_variance = kLeastVariance;
+  int steps = 0;
+  double score = -std::numeric_limits<double>::infinity();
+};
+
+MixtureChoice judge(const std::vector<Fold>& folds, std::size_t count, double least_variance,
+                    const MixtureOptions& options) {
+  MixtureChoice choice{count, least_variance, 0, 0};
+  double rows = 0;
+  for (const Fold& fold : folds) {
+    const MixtureFit fit = fit_mixture(fold.training, fold.judges, count, options.starts,
+                                       options.seed, least_variance);
+    choice.score += fit.score * static_cast<double>(fold.judges.rows());
+    choice.steps += fit.steps;
+    rows += static_cast<double>(fold.judges.rows());
+  }
+  choice.score /= rows;
+  choice.steps =
+      (choice.steps + static_cast<int>(folds.size()) / 2) / static_cast<int>(folds.size());
+  return choice;
+}
+
+// One Gaussian tries every least variance. More components need more of it, if any: they try the
+// best so far and the next.
+MixtureChoice cross_validate(const std::vector<Fold>& folds, Eigen::Index rows,
+                             const MixtureOptions& options) {
+  constexpr std::array kLeast = {kLeastVariance, 1e-3, 1e-2, 1e-1};
+  const auto half = static_cast<std::size_t>(rows) / 2;
+  const std::size_t most = std::min(options.most_components, std::max<std::size_t>(half, 1));
+  MixtureChoice best;
+  int without_gain = 0;
+  for (std::size_t count = 1; count <= most && without_gain < kCountsWithoutGain;
+       count = next_count(count)) {
+    bool better = false;
+    const double first = best.least_variance;
+    int tried = 0;
+    for (const double least : kLeast) {
+      if (least < first || (count > 1 && ++tried > 2)) continue;
+      const MixtureChoice choice = judge(folds, count, least, options);
+      if (!(choice.score > best.score)) continue;
+      better = true;
+      best = choice;
+    }
+    without_gain = better ? 0 : without_gain + 1;
+  }
+  return best;
+}
+
 }  // namespace
 
 void MixtureOptions::validate() const {
@@ -52,12 +125,32 @@ MixtureBaseline::MixtureBaseline(const MatrixView<double>& training,
   options.validate();
   check_fit_rows(training, validation);
   const ColumnScale scale(training);
-  components_ =
-      choose_components(scale.standardized(training), scale.standardized(validation), options);
+  set_components(
+      choose_components(scale.standardized(training), scale.standardized(validation), options),
+      scale.mean, scale.deviation);
+}
+
+MixtureBaseline::MixtureBaseline(const MatrixView<double>& x, std::span<const std::size_t> parts,
+                                 const MixtureOptions& options) {
+  options.validate();
+  check_fit_rows(x, x);
+  check_size("parts", static_cast<std::int64_t>(parts.size()), x.rows());
+  const ColumnScale scale(x);
+  const Matrix<double> rows = scale.standardized(x);
+  const MixtureChoice best = cross_validate(judged_folds(rows, parts), x.rows(), options);
+  set_components(
+      fit_mixture(rows, best.count, options.starts, options.seed, best.least_variance, best.steps),
+      scale.mean, scale.deviation);
+}
+
+void MixtureBaseline::set_components(std::vector<MixtureComponent> components,
+                                     const Eigen::RowVectorXd& mean,
+                                     const Eigen::RowVectorXd& deviation) {
+  components_ = std::move(components);
   std::erase_if(components_, [](const MixtureComponent& part) { return part.weight == 0; });
   for (MixtureComponent& part : components_) {
-    part.mean = part.mean.transpose().cwiseProduct(scale.deviation) + scale.mean;
-    part.factor = scale.deviation.asDiagonal() * part.factor;
+    part.mean = part.mean.transpose().cwiseProduct(deviation) + mean;
+    part.factor = deviation.asDiagonal() * part.factor;
   }
 }
 

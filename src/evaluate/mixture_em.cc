@@ -13,7 +13,6 @@
 namespace jeffreys {
 namespace {
 
-constexpr double kFloor = 1e-6;  // of the variances, in units of the whole table's
 constexpr int kMeansSteps = 10;
 constexpr int kTrialSteps = 5;  // after which the best start goes on alone
 constexpr int kMostSteps = 200;
@@ -73,7 +72,8 @@ Matrix<double> clusters(const Matrix<double>& x, Matrix<double> centers) {
 
 // The component that fits rows with these weights. One without rows gets weight zero and the whole
 // table's shape, so that it neither counts nor breaks the others.
-MixtureComponent weighted_gaussian(const Matrix<double>& x, const Vector<double>& weights) {
+MixtureComponent weighted_gaussian(const Matrix<double>& x, const Vector<double>& weights,
+                                   double least_variance) {
   const double total = weights.sum();
   const Eigen::Index features = x.cols();
   constexpr double kNoRows = 1e-8;
@@ -84,14 +84,15 @@ MixtureComponent weighted_gaussian(const Matrix<double>& x, const Vector<double>
   const Matrix<double> scaled =
       (x.rowwise() - mean.transpose()).array().colwise() * (weights.array() / total).sqrt();
   Matrix<double> covariance = scaled.transpose() * scaled;
-  covariance.diagonal().array() += kFloor;
+  covariance.diagonal().array() += least_variance;
   return {total / static_cast<double>(x.rows()), mean, covariance.llt().matrixL()};
 }
 
-std::vector<MixtureComponent> maximize(const Matrix<double>& x, const Matrix<double>& members) {
+std::vector<MixtureComponent> maximize(const Matrix<double>& x, const Matrix<double>& members,
+                                       double least_variance) {
   std::vector<MixtureComponent> result;
   for (Eigen::Index k = 0; k < members.cols(); ++k) {
-    result.push_back(weighted_gaussian(x, members.col(k)));
+    result.push_back(weighted_gaussian(x, members.col(k), least_variance));
   }
   return result;
 }
@@ -101,25 +102,30 @@ double mean_log_density(const Matrix<double>& x, const std::vector<MixtureCompon
 }
 
 // One step of expectation maximisation. Returns the mean log density of x before it.
-double step_uphill(const Matrix<double>& x, std::vector<MixtureComponent>& components) {
+double step_uphill(const Matrix<double>& x, std::vector<MixtureComponent>& components,
+                   double least_variance) {
   Matrix<double> joint = log_joint(x, components);
   const Vector<double> log_p = log_sum_exp_of_rows(joint);
   joint = (joint.colwise() - log_p).array().exp();
-  components = maximize(x, joint);
+  components = maximize(x, joint, least_variance);
   return log_p.mean();
 }
 
 // The likeliest of several starts after a few steps.
 std::vector<MixtureComponent> best_start(const Matrix<double>& x, std::size_t count,
-                                         std::size_t starts, std::uint64_t seed) {
+                                         std::size_t starts, std::uint64_t seed,
+                                         double least_variance) {
+  // One Gaussian is the same from every start.
+  if (count == 1) starts = 1;
   std::vector<MixtureComponent> best;
   double best_likelihood = 0;
   for (std::size_t start = 0; start < starts; ++start) {
     const kernels::RandomKey key{seed, kMixtureStart, count * starts + start};
     const Matrix<double> centers = spread_centers(x, static_cast<Eigen::Index>(count), key);
-    std::vector<MixtureComponent> parts = maximize(x, clusters(x, centers));
+    std::vector<MixtureComponent> parts = maximize(x, clusters(x, centers), least_variance);
     double likelihood = 0;
-    for (int step = 0; step < kTrialSteps; ++step) likelihood = step_uphill(x, parts);
+    for (int step = 0; step < kTrialSteps; ++step)
+      likelihood = step_uphill(x, parts, least_variance);
     if (best.empty() || likelihood > best_likelihood) {
       best = std::move(parts);
       best_likelihood = likelihood;
@@ -148,22 +154,30 @@ Matrix<double> log_joint(const MatrixView<double>& x,
 }
 
 MixtureFit fit_mixture(const Matrix<double>& training, const Matrix<double>& validation,
-                       std::size_t count, std::size_t starts, std::uint64_t seed) {
-  // One Gaussian is the same from every start.
-  std::vector<MixtureComponent> parts = best_start(training, count, count == 1 ? 1 : starts, seed);
+                       std::size_t count, std::size_t starts, std::uint64_t seed,
+                       double least_variance) {
+  std::vector<MixtureComponent> parts = best_start(training, count, starts, seed, least_variance);
   MixtureFit best{parts, mean_log_density(validation, parts)};
   double before = -std::numeric_limits<double>::infinity();
   int without_gain = 0;
   for (int step = 0; step < kMostSteps && without_gain < kStepsWithoutGain; ++step) {
-    const double likelihood = step_uphill(training, parts);
+    const double likelihood = step_uphill(training, parts, least_variance);
     if (likelihood - before < kTolerance) break;
     before = likelihood;
     const double score = mean_log_density(validation, parts);
     const bool better = score > best.score;
     without_gain = better ? 0 : without_gain + 1;
-    if (better) best = {parts, score};
+    if (better) best = {parts, score, step + 1};
   }
   return best;
+}
+
+std::vector<MixtureComponent> fit_mixture(const Matrix<double>& x, std::size_t count,
+                                          std::size_t starts, std::uint64_t seed,
+                                          double least_variance, int steps) {
+  std::vector<MixtureComponent> parts = best_start(x, count, starts, seed, least_variance);
+  for (int step = 0; step < steps; ++step) step_uphill(x, parts, least_variance);
+  return parts;
 }
 
 }  // namespace jeffreys

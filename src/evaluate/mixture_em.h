@@ -13,9 +13,13 @@ namespace jeffreys {
 [[nodiscard]] Matrix<double> log_joint(const MatrixView<double>& x,
                                        const std::vector<MixtureComponent>& components);
 
+// Least variance in every direction, in units of the whole table's.
+inline constexpr double kLeastVariance = 1e-6;
+
 struct MixtureFit {
   std::vector<MixtureComponent> components;
   double score = 0;  // mean log density of the validation rows
+  int steps = 0;     // until then
 };
 
 // From `count` centres that lie far from one another (k-means++ and a few steps of k-means) until
@@ -23,6 +27,12 @@ struct MixtureFit {
 // likeliest after a few steps goes on.
 [[nodiscard]] MixtureFit fit_mixture(const Matrix<double>& training,
                                      const Matrix<double>& validation, std::size_t count,
-                                     std::size_t starts, std::uint64_t seed);
+                                     std::size_t starts, std::uint64_t seed,
+                                     double least_variance = kLeastVariance);
+
+// The same with so many steps.
+[[nodiscard]] std::vector<MixtureComponent> fit_mixture(const Matrix<double>& x, std::size_t count,
+                                                        std::size_t starts, std::uint64_t seed,
+                                                        double least_variance, int steps);
 
 }  // namespace jeffreys

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/run_queue.h"
 #include "experiment/embedded.h"
 #include "experiment/folder.h"
-#include "experiment/queue.h"
+#include "experiment/learner.h"
 #include "experiment/report.h"
+#include "experiment/run_job.h"
 
 namespace jeffreys::experiment {
 namespace {
@@ -20,17 +22,57 @@ bool selected(const Job& job, const std::vector<std::string>& only) {
                      [&](const std::string& part) { return name.find(part) != std::string::npos; });
 }
 
+JobState state_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::done: return JobState::done;
+    case Outcome::was_done: return JobState::was_done;
+    case Outcome::interrupted: return JobState::interrupted;
+    case Outcome::elsewhere: break;
+  }
+  return JobState::elsewhere;
+}
+
+JobEnd run_experiment_job(const Job& job, const JobContext& context,
+                          std::atomic<std::int64_t>& progress) {
+  if (job.wgan && !can_train_wgan()) {
+    return {JobState::left_out,
+            "WGANs need the module libjeffreys_wgan.so beside the program, which ./check builds "
+            "(cmake -DJEFFREYS_TORCH=ON, Debian package libtorch-dev)"};
+  }
+  try {
+    return {state_of(run_job(job, context, progress))};
+  } catch (const MissingData& error) {
+    return {JobState::missing_data, error.what()};
+  }
+}
+
+QueuedJob queued(Job job, const std::filesystem::path& folder, const ReproduceOptions& options) {
+  const std::string name = job.experiment + "/" + job.name();
+  const std::vector<std::string> kinds = {job.experiment + "/" + job.data + "/" + job.method,
+                                          job.experiment + "//" + job.method, job.experiment};
+  const std::int64_t iterations = job.options.train.iterations;
+  return {name, kinds, iterations,
+          [job = std::move(job), folder, &options](std::atomic<std::int64_t>& progress,
+                                                   const std::atomic<bool>& stop) {
+            return run_experiment_job(job,
+                                      {.folder = folder,
+                                       .data = options.data,
+                                       .should_stop = [&stop] { return stop.load(); },
+                                       .checkpoint_seconds = options.checkpoint_seconds},
+                                      progress);
+          }};
+}
+
 std::vector<QueuedJob> queue_of(const ReproduceOptions& options) {
   std::vector<QueuedJob> queue;
-  int place = 0;
+  std::size_t place = 0;
   for (const std::string& name : options.names) {
     const Plan plan = plan_of(name);
     const std::filesystem::path folder = options.output / name;
     claim_folder(folder, plan, options.scale);
     for (Job& job : make_jobs(plan, options.scale, options.seeds)) {
-      if (!selected(job, options.only)) continue;
-      if (place++ % options.shard.count != options.shard.index - 1) continue;
-      queue.push_back({std::move(job), folder});
+      if (!selected(job, options.only) || !options.shard.has(place++)) continue;
+      queue.push_back(queued(std::move(job), folder, options));
     }
   }
   return queue;
@@ -47,8 +89,7 @@ void ReproduceOptions::validate() const {
   require(scale > 0 && scale <= 1, fmt::format("scale: expected 0 < scale <= 1, got {}", scale));
   require(!seeds || *seeds >= 1, "seeds: expected at least 1, got 0");
   require(jobs >= 1, "jobs: expected at least 1, got 0");
-  require(shard.count >= 1 && shard.index >= 1 && shard.index <= shard.count,
-          fmt::format("shard: expected i/n with 1 <= i <= n, got {}/{}", shard.index, shard.count));
+  shard.validate();
 }
 
 std::vector<ExperimentInfo> experiments() {
@@ -78,7 +119,7 @@ ReproduceResult reproduce(const ReproduceOptions& options, ReproduceObserver& ob
   options.validate();
   ReproduceResult result;
   if (options.train) {
-    result.jobs = run_queue(queue_of(options), options, observer);
+    result.jobs = run_queue(queue_of(options), options.jobs, observer);
     result.interrupted = observer.should_stop();
   }
   if (options.figures && !result.interrupted) {

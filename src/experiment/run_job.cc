@@ -3,27 +3,20 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <ctime>
 #include <fstream>
 
+#include "base/stopwatch.h"
 #include "experiment/baseline.h"
-#include "experiment/job_lock.h"
 #include "experiment/learner.h"
 #include "experiment/lost_run.h"
 #include "experiment/run_file.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/storage/file_lock.h"
 
 namespace jeffreys::experiment {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Of this thread: other jobs and programs do not count.
-double processor_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 class Run {
  public:
@@ -65,9 +58,10 @@ class Run {
         saved_ = now;
       }
       if (stop) return false;
-      const double begin = processor_seconds();
+      // Other jobs and programs do not count.
+      const double begin = processor_seconds(Worker::thread);
       learner_->step();
-      spent_ += processor_seconds() - begin;
+      spent_ += processor_seconds(Worker::thread) - begin;
       progress_ = learner_->iteration();
     }
     return true;
@@ -151,7 +145,7 @@ Outcome run_job(const Job& job, const JobContext& context, std::atomic<std::int6
   const std::filesystem::path file = context.folder / (job.name() + ".json");
   if (std::filesystem::exists(file)) return Outcome::was_done;
   std::filesystem::create_directories(file.parent_path());
-  const JobLock lock(context.folder / (job.name() + ".lock"));
+  const storage::FileLock lock(context.folder / (job.name() + ".lock"));
   if (!lock.held()) return Outcome::elsewhere;
   if (std::filesystem::exists(file)) return Outcome::was_done;
   if (!job.baseline.empty()) {

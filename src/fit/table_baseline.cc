@@ -1,5 +1,6 @@
 #include "fit/table_baseline.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -8,8 +9,8 @@
 namespace jeffreys {
 namespace {
 
-// Places at which simple models see each value of a lattice.
-constexpr Eigen::Index kPlaces = 4;
+// Densities that take longer see fewer places of many rows.
+constexpr Eigen::Index kPlacedRows = 4000;
 
 // Half a row is added to each class, so that none is impossible.
 Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes) {
@@ -23,10 +24,10 @@ Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes
 
 }  // namespace
 
-EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed) {
+EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed, Eigen::Index places) {
   if (rows.cells.open() == 0) return rows;
   std::vector<std::size_t> repeated;
-  for (Eigen::Index p = 0; p < kPlaces; ++p) {
+  for (Eigen::Index p = 0; p < places; ++p) {
     for (Eigen::Index r = 0; r < rows.size(); ++r) repeated.push_back(static_cast<std::size_t>(r));
   }
   EncodedRows result = rows.take(repeated);
@@ -34,14 +35,33 @@ EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed) {
   return result;
 }
 
-TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training) : shape_(shape) {
+TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training, SimpleModel model,
+                             std::uint64_t seed)
+    : shape_(shape) {
   for (std::size_t c = 0; c < shape.categories.size(); ++c) {
     log_frequencies_.push_back(log_frequencies(
         training.x.col(shape.features + static_cast<Eigen::Index>(c)), shape.categories[c]));
   }
   if (shape.features == 0) return;
-  const EncodedRows spread = spread_over_cells(training, 0);
-  gaussian_.emplace(spread.x.leftCols(shape.features), given(spread.x, spread.context));
+  const Eigen::Index most =
+      model == SimpleModel::gaussian
+          ? kCellPlaces
+          : std::clamp<Eigen::Index>(kPlacedRows / training.size(), 1, kCellPlaces);
+  const Eigen::Index places = training.cells.open() > 0 ? most : 1;
+  const EncodedRows spread = spread_over_cells(training, seed, places);
+  const Matrix<double> numbers = spread.x.leftCols(shape.features);
+  const Matrix<double> conditions = given(spread.x, spread.context);
+  if (model == SimpleModel::gaussian) {
+    numbers_.emplace<GaussianBaseline>(numbers, conditions);
+    return;
+  }
+  std::vector<std::size_t> same(static_cast<std::size_t>(spread.size()));
+  for (std::size_t i = 0; i < same.size(); ++i) {
+    same[i] = i % static_cast<std::size_t>(training.size());
+  }
+  numbers_.emplace<ResidualBaseline>(
+      model == SimpleModel::mixture ? ResidualDensity::mixture : ResidualDensity::kernel, numbers,
+      conditions, same, seed);
 }
 
 // One-hot codes of the classes, then the context.
@@ -73,7 +93,14 @@ Vector<double> TableBaseline::log_density(const MatrixView<double>& x,
       if (code < shape_.categories[c]) result(r) += log_frequencies_[c](code);
     }
   }
-  if (gaussian_) result += gaussian_->log_prob(x.leftCols(shape_.features), given(x, context));
+  if (shape_.features == 0) return result;
+  const auto numbers = x.leftCols(shape_.features);
+  const Matrix<double> conditions = given(x, context);
+  if (const auto* gaussian = std::get_if<GaussianBaseline>(&numbers_)) {
+    result += gaussian->log_prob(numbers, conditions);
+  } else {
+    result += std::get<ResidualBaseline>(numbers_).log_prob(numbers, conditions);
+  }
   return result;
 }
 

@@ -1,28 +1,42 @@
-// The density that anyone can fit to rows with categories: the frequencies of the classes, each
-// category for itself, times a Gaussian of the numbers whose mean depends linearly on classes and
+// Densities that anyone can fit to rows with categories: the frequencies of the classes, each
+// category for itself, times a density of the numbers whose mean depends linearly on classes and
 // conditions.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "jeffreys/evaluate/gaussian_baseline.h"
+#include "jeffreys/evaluate/residual_baseline.h"
 #include "jeffreys/fit/models.h"
 #include "jeffreys/table/encoded_rows.h"
 
 namespace jeffreys {
 
-// Every row at some places of its cells, for their width to count: at others than any other row, or
-// a model could put spikes on the places. Rows without cells stay as they are.
-[[nodiscard]] EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed);
+// Places at which simple densities see each value of a lattice, for the width of its cell to count.
+inline constexpr Eigen::Index kCellPlaces = 4;
+
+// Every row at so many places of its cells: at others than any other row, or a model could put
+// spikes on the places. Rows without cells stay as they are.
+[[nodiscard]] EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed,
+                                            Eigen::Index places = kCellPlaces);
+
+// Of the numbers: a Gaussian with shrunk correlations, a mixture of Gaussians whose size
+// cross-validation chooses, or kernels whose width it chooses.
+enum class SimpleModel { gaussian, mixture, kernel };
 
 class TableBaseline {
  public:
-  TableBaseline(const RowShape& shape, const EncodedRows& training);
+  // seed: of the mixture's parts and starts.
+  TableBaseline(const RowShape& shape, const EncodedRows& training,
+                SimpleModel model = SimpleModel::gaussian, std::uint64_t seed = 0);
 
   // Of the numbers given the one-hot codes of the classes and the context; only where there are
-  // numbers.
-  [[nodiscard]] const GaussianBaseline& gaussian() const { return *gaussian_; }
+  // numbers and the model is a Gaussian.
+  [[nodiscard]] const GaussianBaseline& gaussian() const {
+    return std::get<GaussianBaseline>(numbers_);
+  }
 
   // In the user's units.
   [[nodiscard]] Vector<double> log_prob(const EncodedRows& rows) const;
@@ -35,7 +49,8 @@ class TableBaseline {
 
   RowShape shape_;
   std::vector<Vector<double>> log_frequencies_;
-  std::optional<GaussianBaseline> gaussian_;
+  // Of the numbers, if there are any.
+  std::variant<std::monostate, GaussianBaseline, ResidualBaseline> numbers_;
 };
 
 }  // namespace jeffreys

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "base/shuffle.h"
@@ -62,6 +64,44 @@ Split split_rows(std::size_t rows, double fraction, std::uint64_t seed) {
   std::sort(split.training.begin(), split.training.end());
   std::sort(split.validation.begin(), split.validation.end());
   return split;
+}
+
+Split split_groups(std::span<const std::size_t> groups, double fraction, std::uint64_t seed) {
+  if (!(fraction > 0 && fraction < 1)) {
+    throw std::invalid_argument(
+        fmt::format("split_groups: fraction must be above 0 and below 1, not {}", fraction));
+  }
+  std::map<std::size_t, std::size_t> sizes;
+  for (const std::size_t group : groups) ++sizes[group];
+  if (sizes.size() < 2) {
+    throw std::invalid_argument("split_groups: expected two groups or more");
+  }
+  std::vector<std::size_t> order;
+  for (const auto& [group, size] : sizes) order.push_back(group);
+  shuffle(order, {.seed = seed, .purpose = kGroupOrder, .iteration = 0});
+  const auto wanted = std::max<std::size_t>(
+      1, static_cast<std::size_t>(std::llround(fraction * static_cast<double>(groups.size()))));
+  std::set<std::size_t> held_out;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i + 1 < order.size() && count < wanted; ++i) {
+    held_out.insert(order[i]);
+    count += sizes[order[i]];
+  }
+  Split split;
+  for (std::size_t row = 0; row < groups.size(); ++row) {
+    (held_out.contains(groups[row]) ? split.validation : split.training).push_back(row);
+  }
+  return split;
+}
+
+std::vector<std::size_t> random_rows(std::vector<std::size_t> rows, std::size_t count,
+                                     std::uint64_t seed) {
+  if (rows.size() > count) {
+    shuffle(rows, {.seed = seed, .purpose = kChosenRows, .iteration = 0});
+    rows.resize(count);
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows;
 }
 
 std::vector<std::size_t> random_parts(std::size_t rows, std::size_t parts, std::uint64_t seed) {

@@ -57,7 +57,7 @@ std::weak_ordering compare_cells(const Column& column, std::size_t a, std::size_
 }
 
 template <typename Item>
-std::vector<Item> in_order(const std::vector<Item>& items, const std::vector<std::size_t>& order) {
+std::vector<Item> in_order(const std::vector<Item>& items, std::span<const std::size_t> order) {
   std::vector<Item> result;
   if (items.empty()) return result;
   result.reserve(items.size());
@@ -83,7 +83,46 @@ std::uint64_t digest(const std::vector<const Column*>& columns,
   return all.value();
 }
 
+// Cells that are text, of a column whose rows were taken in this order.
+void take_text_cells(const Column& whole, std::span<const std::size_t> order, Column& part) {
+  if (whole.text_cells == 0) return;
+  const auto found = std::find(order.begin(), order.end(), whole.first_text_row);
+  part.first_text_row = static_cast<std::size_t>(found - order.begin());
+  if (found == order.end()) part.text_cells = 0;
+}
+
+// Only labels that occur, in order of first appearance.
+void forget_labels(Column& column) {
+  std::vector<std::int32_t> places(column.labels.size(), -1);
+  std::vector<std::string> labels;
+  for (std::int32_t& code : column.codes) {
+    if (code < 0) continue;
+    std::int32_t& place = places[static_cast<std::size_t>(code)];
+    if (place < 0) {
+      place = static_cast<std::int32_t>(labels.size());
+      labels.push_back(column.labels[static_cast<std::size_t>(code)]);
+    }
+    code = place;
+  }
+  column.labels = std::move(labels);
+}
+
 }  // namespace
+
+Table take_rows(const Table& table, std::span<const std::size_t> rows) {
+  Table taken{table.source, table.columns, {}};
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    Column& column = taken.columns[i];
+    column.numbers = in_order(column.numbers, rows);
+    column.codes = in_order(column.codes, rows);
+    take_text_cells(table.columns[i], rows, column);
+    forget_labels(column);
+  }
+  for (std::size_t row = 0; row < rows.size() && !table.anchors.empty(); ++row) {
+    taken.anchors.push_back({row, table.line(rows[row])});
+  }
+  return taken;
+}
 
 Table ordered_by_content(const Table& table, const std::vector<std::string>& but_not) {
   std::vector<const Column*> columns;
@@ -105,17 +144,7 @@ Table ordered_by_content(const Table& table, const std::vector<std::string>& but
   // by a fixed order a split would take the same ranks of every table, and rows that are kept for
   // p-values would not be like new ones.
   shuffle(order, {.seed = digest(columns, order), .purpose = kRowOrder, .iteration = 0});
-  Table ordered{table.source, table.columns, {}};
-  for (Column& column : ordered.columns) {
-    column.numbers = in_order(column.numbers, order);
-    column.codes = in_order(column.codes, order);
-    column.first_text_row = static_cast<std::size_t>(
-        std::find(order.begin(), order.end(), column.first_text_row) - order.begin());
-  }
-  for (std::size_t row = 0; row < order.size() && !table.anchors.empty(); ++row) {
-    ordered.anchors.push_back({row, table.line(order[row])});
-  }
-  return ordered;
+  return take_rows(table, order);
 }
 
 Table table_from_matrix(const MatrixView<double>& values, const std::vector<std::string>& names) {

@@ -6,10 +6,10 @@
 
 #include <fstream>
 
-#include "experiment/job_lock.h"
 #include "experiment/results.h"
 #include "experiment/run_file.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/storage/file_lock.h"
 #include "support/scratch_folder.h"
 
 namespace jeffreys::experiment {
@@ -112,7 +112,7 @@ TEST_F(RunJob, ABaselineIsARunOfOnePoint) {
 TEST_F(RunJob, OneProcessWorksOnAJob) {
   std::filesystem::create_directories(path("") / "moons/ours");
   {
-    const JobLock lock(path("") / "moons/ours/seed-0.lock");
+    const storage::FileLock lock(path("") / "moons/ours/seed-0.lock");
     ASSERT_TRUE(lock.held());
     EXPECT_EQ(run(job(), path("")), Outcome::elsewhere);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 namespace jeffreys {
@@ -96,6 +97,37 @@ TEST(Split, KeepsRowsForCalibrationApart) {
   ASSERT_EQ(all.size(), 200u);
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i);
   EXPECT_EQ(split_rows(200, 0.25, 0, 3).training, split_rows(200, 0.25, 3).training);
+}
+
+TEST(SplitGroups, KeepsGroupsTogetherAndHoldsEnoughOut) {
+  std::vector<std::size_t> groups;
+  for (std::size_t row = 0; row < 100; ++row) groups.push_back(row / 7);
+  const Split split = split_groups(groups, 0.2, 3);
+  std::set<std::size_t> held_out;
+  for (const std::size_t row : split.validation) held_out.insert(groups[row]);
+  for (const std::size_t row : split.training) EXPECT_FALSE(held_out.contains(groups[row]));
+  EXPECT_EQ(split.training.size() + split.validation.size(), 100u);
+  EXPECT_GE(split.validation.size(), 20u);
+  EXPECT_LT(split.validation.size(), 27u);
+  EXPECT_EQ(split_groups(groups, 0.2, 3).validation, split.validation);
+  EXPECT_NE(split_groups(groups, 0.2, 4).validation, split.validation);
+}
+
+TEST(SplitGroups, NeverHoldsAllGroupsOut) {
+  const std::vector<std::size_t> two = {0, 0, 0, 1};
+  EXPECT_FALSE(split_groups(two, 0.9, 1).training.empty());
+  const std::vector<std::size_t> one = {5, 5};
+  EXPECT_THROW(split_groups(one, 0.5, 1), std::invalid_argument);
+  EXPECT_THROW(split_groups(two, 0, 1), std::invalid_argument);
+}
+
+TEST(RandomRows, AreSomeOfThemInOrder) {
+  const std::vector<std::size_t> rows = {3, 9, 12, 40, 41};
+  const std::vector<std::size_t> some = random_rows(rows, 3, 1);
+  EXPECT_EQ(some.size(), 3u);
+  EXPECT_TRUE(std::is_sorted(some.begin(), some.end()));
+  EXPECT_TRUE(std::includes(rows.begin(), rows.end(), some.begin(), some.end()));
+  EXPECT_EQ(random_rows(rows, 9, 1), rows);
 }
 
 }  // namespace

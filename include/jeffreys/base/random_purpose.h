@@ -53,6 +53,8 @@ namespace jeffreys {
   X(kCellPoints, 0xfd01) /* iteration = turn */                                     \
   X(kPartsPurpose, 0xfd02)                                                          \
   X(kRowOrder, 0xfd03)                                                              \
+  X(kGroupOrder, 0xfd04)                                                            \
+  X(kChosenRows, 0xfd05)                                                            \
   X(kSourceUniform, 0xfe00)                                                         \
   X(kSourceNormal, 0xfe01)                                                          \
   X(kSourceLayout, 0xfe02)                                                          \

@@ -2,6 +2,9 @@
 // choose.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "jeffreys/base/matrix.h"
 
 namespace jeffreys {
@@ -13,6 +16,11 @@ class KernelBaseline {
   // columns, or values that are not finite.
   KernelBaseline(const MatrixView<double>& training, const MatrixView<double>& validation);
 
+  // The same by leaving out: parts[i] is the part of row i of x, and rows of a part are judged by
+  // kernels on the rows of other parts; where there are very many rows the first of them are
+  // judged. Kernels are then on all rows. Throws also if there are fewer than two parts.
+  KernelBaseline(const MatrixView<double>& x, std::span<const std::size_t> parts);
+
   // NaN for a row that is not finite.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x) const;
 
@@ -20,6 +28,9 @@ class KernelBaseline {
   [[nodiscard]] double bandwidth() const { return bandwidth_; }
 
  private:
+  void set(const Matrix<double>& centers, const Eigen::RowVectorXd& mean,
+           const Eigen::RowVectorXd& deviation, double bandwidth);
+
   Matrix<double> centers_;  // training rows divided by the kernel's deviations
   Eigen::RowVectorXd mean_;
   Eigen::RowVectorXd deviation_;  // of the kernel, for each column

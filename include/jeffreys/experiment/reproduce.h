@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/base/job_queue.h"
+
 namespace jeffreys::experiment {
 
 struct ExperimentInfo {
@@ -19,12 +21,6 @@ struct ExperimentInfo {
 // The settings of one, as TOML. Throws std::invalid_argument for an unknown name, listing the known
 // ones.
 [[nodiscard]] std::string experiment_text(const std::string& name);
-
-// One of n parts of all jobs, for machines that share a folder or merge theirs later; from 1.
-struct Shard {
-  int index = 1;
-  int count = 1;
-};
 
 struct ReproduceOptions {
   std::vector<std::string> names;  // of experiments
@@ -42,35 +38,9 @@ struct ReproduceOptions {
   void validate() const;
 };
 
-enum class JobState { done, was_done, interrupted, elsewhere, failed, missing_data, left_out };
-
-struct FinishedJob {
-  std::string name;  // "density/ring/ours/seed-0"
-  JobState state = JobState::done;
-  std::string message = {};  // why it failed, or was left out
-};
-
-struct RunningJob {
-  std::string name;
-  std::int64_t iteration = 0;
-  std::int64_t iterations = 0;
-};
-
-struct QueueStatus {
-  std::vector<RunningJob> running = {};
-  std::size_t done = 0;  // of all, whatever their end
-  std::size_t all = 0;
-  double seconds = 0;       // since the start
-  double seconds_left = 0;  // NaN while nothing is known
-};
-
-class ReproduceObserver {
+class ReproduceObserver : public JobObserver {
  public:
-  virtual ~ReproduceObserver() = default;
-  virtual void on_finished(const FinishedJob&) {}
-  virtual void on_status(const QueueStatus&) {}
   virtual void on_figure(const std::filesystem::path&) {}
-  virtual bool should_stop() { return false; }
 };
 
 struct ReproduceResult {

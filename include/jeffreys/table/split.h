@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace jeffreys {
@@ -28,6 +29,16 @@ Split split_rows(std::size_t rows, double fraction, std::uint64_t seed);
 
 // The same, where rows for calibration are taken first, and the fraction is of the others.
 Split split_rows(std::size_t rows, double fraction, double calibration, std::uint64_t seed);
+
+// Holds out whole groups, groups[row] of each row, in a random order until they have at least
+// round(fraction * rows) rows; never all. The same arguments always give the same split. Throws
+// std::invalid_argument unless 0 < fraction < 1 and there are two groups or more.
+Split split_groups(std::span<const std::size_t> groups, double fraction, std::uint64_t seed);
+
+// So many of these rows at random, in increasing order: all of them if there are fewer. The same
+// arguments always give the same rows.
+std::vector<std::size_t> random_rows(std::vector<std::size_t> rows, std::size_t count,
+                                     std::uint64_t seed);
 
 // The rows in a random order, cut into parts whose sizes differ by one at most: the part of each
 // row. The same arguments always give the same parts. Throws std::invalid_argument unless

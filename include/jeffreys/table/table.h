@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,9 @@ struct Table {
   // Line on which a row begins, counted from 1; 0 when unknown.
   std::size_t line(std::size_t row) const;
 };
+
+// These rows, in this order. Labels that none of them has are forgotten.
+[[nodiscard]] Table take_rows(const Table& table, std::span<const std::size_t> rows);
 
 // The rows in a mixed order that depends on what they hold alone, not on their order in the file;
 // those columns do not count.

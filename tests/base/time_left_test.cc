@@ -1,10 +1,10 @@
-#include "experiment/time_left.h"
+#include "base/time_left.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace jeffreys::experiment {
+namespace jeffreys {
 namespace {
 
 JobPace pace(std::vector<std::string> kinds, double seconds, std::int64_t iterations,
@@ -39,4 +39,4 @@ TEST(TimeLeft, WorkersShareTheRunsButNotOneRun) {
 }
 
 }  // namespace
-}  // namespace jeffreys::experiment
+}  // namespace jeffreys

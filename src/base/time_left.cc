@@ -1,11 +1,10 @@
-#include "experiment/time_left.h"
+#include "base/time_left.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
-#include "jeffreys/train/record.h"
-
-namespace jeffreys::experiment {
+namespace jeffreys {
 namespace {
 
 struct Pace {
@@ -29,7 +28,7 @@ double seconds_left(const std::vector<JobPace>& jobs, std::size_t workers) {
     for (const std::string& kind : job.kinds) paces[kind].add(job);
     of_all.add(job);
   }
-  if (of_all.iterations == 0) return kNotMeasured;
+  if (of_all.iterations == 0) return std::numeric_limits<double>::quiet_NaN();
   const auto pace_of = [&](const JobPace& job) {
     for (const std::string& kind : job.kinds) {
       if (const auto found = paces.find(kind); found != paces.end()) return found->second;
@@ -47,4 +46,4 @@ double seconds_left(const std::vector<JobPace>& jobs, std::size_t workers) {
   return std::max(longest, sum / static_cast<double>(std::max<std::size_t>(workers, 1)));
 }
 
-}  // namespace jeffreys::experiment
+}  // namespace jeffreys

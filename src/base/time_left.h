@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace jeffreys::experiment {
+namespace jeffreys {
 
 struct JobPace {
   // What it has in common with others, the most telling first: runs of one method on the same data
@@ -19,4 +19,4 @@ struct JobPace {
 // NaN while no run has been through an iteration.
 [[nodiscard]] double seconds_left(const std::vector<JobPace>& jobs, std::size_t workers);
 
-}  // namespace jeffreys::experiment
+}  // namespace jeffreys

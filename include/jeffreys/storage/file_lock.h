@@ -2,16 +2,16 @@
 
 #include <filesystem>
 
-namespace jeffreys::experiment {
+namespace jeffreys::storage {
 
 // Keeps a job to one process of those that share a folder. The system lets go of it when the
 // process ends, however it ends.
-class JobLock {
+class FileLock {
  public:
-  explicit JobLock(std::filesystem::path path);
-  ~JobLock();
-  JobLock(const JobLock&) = delete;
-  JobLock& operator=(const JobLock&) = delete;
+  explicit FileLock(std::filesystem::path path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
 
   [[nodiscard]] bool held() const { return held_; }
 
@@ -21,4 +21,4 @@ class JobLock {
   bool held_ = false;
 };
 
-}  // namespace jeffreys::experiment
+}  // namespace jeffreys::storage

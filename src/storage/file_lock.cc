@@ -1,4 +1,4 @@
-#include "experiment/job_lock.h"
+#include "jeffreys/storage/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,9 +9,9 @@
 
 #include "jeffreys/base/input_error.h"
 
-namespace jeffreys::experiment {
+namespace jeffreys::storage {
 
-JobLock::JobLock(std::filesystem::path path) : path_(std::move(path)) {
+FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
   descriptor_ = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
     throw InputError(path_.string(), "cannot be made: " + std::generic_category().message(errno));
@@ -19,11 +19,11 @@ JobLock::JobLock(std::filesystem::path path) : path_(std::move(path)) {
   held_ = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
 }
 
-JobLock::~JobLock() {
+FileLock::~FileLock() {
   // Removed while it is held, so that nobody waits on a name that is gone.
   std::error_code ignored;
   if (held_) std::filesystem::remove(path_, ignored);
   close(descriptor_);
 }
 
-}  // namespace jeffreys::experiment
+}  // namespace jeffreys::storage
