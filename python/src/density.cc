@@ -140,7 +140,7 @@ py::tuple sample(DensityHandle& self, Eigen::Index rows, std::uint64_t seed,
   return py::make_tuple(std::move(samples.table), samples.acceptance_rate);
 }
 
-py::dict to_dict(const MeanNll& nll) {
+py::dict nll_dict(const MeanNll& nll) {
   py::dict result;
   result["nll"] = nll.nll;
   result["standard_error"] = nll.standard_error;
@@ -152,8 +152,8 @@ py::dict evaluate(DensityHandle& self, const Table& table, std::size_t threads) 
   const auto density = self.with(threads);
   const DensityEvaluation found = without_gil([&] { return evaluate_density(*density, table); });
   py::dict result;
-  result["main"] = to_dict(found.main);
-  if (found.proxy) result["proxy"] = to_dict(*found.proxy);
+  result["main"] = nll_dict(found.main);
+  if (found.proxy) result["proxy"] = nll_dict(*found.proxy);
   result["default"] = name_of(density->chosen());
   result["dropped_rows"] = found.dropped;
   if (found.reverse) {

@@ -38,4 +38,10 @@ PYBIND11_MODULE(_core, module) {
   });
   bind_tables(module);
   bind_density(module);
+  bind_prior(module);
+  bind_simulate(module);
+  bind_posterior(module);
+  bind_diagnostics(module);
+  bind_models(module);
+  bind_trainer(module);
 }
