@@ -10,13 +10,24 @@ import numpy as np
 _DATA, _MODEL, _PROXY = "#4c566a", "#c0392b", "#1f6fb2"
 _CELLS = 128
 _MOST_COLUMNS = 8
+_DAY = 86400
 
 
 def _figure(rows: int, columns: int, size: float = 2.6, **options: Any) -> tuple[Any, np.ndarray]:
     """A figure of its own: nothing is left in pyplot's list, and no backend is chosen."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(max(size * columns, 3), max(size * rows, 2.6)), layout="constrained")
+    class ShownFigure(Figure):
+        """Notebooks show it, also where nobody has imported pyplot."""
+
+        def _repr_png_(self) -> bytes:
+            from io import BytesIO
+
+            image = BytesIO()
+            self.savefig(image, format="png", dpi=72)
+            return image.getvalue()
+
+    figure = ShownFigure(figsize=(max(size * columns, 3), max(size * rows, 2.6)), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
@@ -29,11 +40,21 @@ def _number_columns(frame: Any, names: list[str], columns: list[dict]) -> np.nda
         if kinds[name]["kind"] == "categorical":
             places = {label: place for place, label in enumerate(kinds[name]["labels"])}
             drawn.append([places.get(_text(value), math.nan) for value in values])
-        elif getattr(values, "dtype", np.dtype(float)).kind == "M":
-            drawn.append(np.asarray(values, dtype="datetime64[s]").astype(float))
+        elif kinds[name].get("time"):
+            drawn.append(np.asarray(values, dtype="datetime64[s]").astype(float) / _DAY)
         else:
             drawn.append(np.asarray(values.astype(float)))
     return np.column_stack(drawn)
+
+
+def _described(density: Any) -> list[dict]:
+    """What is known about the columns; dates are drawn in days, which matplotlib counts in."""
+    dates = {str(c.name) for c in density._layout.columns or [] if c.dtype.startswith("datetime")}
+    columns = density._density.columns
+    for column in columns:
+        if column["name"] in dates:
+            column.update(time=True, resolution=column["resolution"] / _DAY)
+    return columns
 
 
 def _text(value: Any) -> str:
@@ -45,7 +66,7 @@ def _text(value: Any) -> str:
 def draw_density(density: Any, X: Any = None, *, columns: Any = None, given: Any = None, model: str | None = None) -> Any:
     """Two columns of numbers: data and density maps of both models; else every column against every other."""
     core = density._density
-    described = core.columns
+    described = _described(density)
     features = core.feature_names
     wanted = features[:_MOST_COLUMNS] if columns is None else [str(name) for name in columns]
     for name in wanted:
@@ -57,10 +78,13 @@ def draw_density(density: Any, X: Any = None, *, columns: Any = None, given: Any
         density._layout.table(X, core.text_columns)
         data = _number_columns(X, wanted, described)
     plane = len(features) == 2 and all(c["kind"] != "categorical" for c in described if c["name"] in features)
+    plane = plane and not any(c.get("time") for c in described)
     if plane and columns is None and not core.condition_names:
         return _draw_plane(density, data, wanted)
     samples = _number_columns(density.sample(2000, given=given, model=model), wanted, described)
-    title = f"{len(wanted)} of {len(features)} columns" if len(wanted) < len(features) else ""
+    title = "samples" if data is None else "data below the diagonal (grey), samples above (red)"
+    if len(wanted) < len(features):
+        title += f"; {len(wanted)} of {len(features)} columns"
     return _draw_pairs(data, samples, wanted, described, title)
 
 
@@ -73,8 +97,9 @@ def _ends(values: np.ndarray, column: dict) -> tuple[float, float]:
 
 
 def _draw_plane(density: Any, data: np.ndarray | None, names: list[str]) -> Any:
-    described = {column["name"]: column for column in density._density.columns}
-    shown = data if data is not None else _number_columns(density.sample(2000), names, density._density.columns)
+    columns = _described(density)
+    described = {column["name"]: column for column in columns}
+    shown = data if data is not None else _number_columns(density.sample(2000), names, columns)
     (x0, x1), (y0, y1) = (_ends(shown[:, i], described[name]) for i, name in enumerate(names))
     models = ["main", "proxy"] if density.proxy_ is not None else ["main"]
     maps = [_map(density, names, (x0, x1, y0, y1), model) for model in models]
@@ -118,8 +143,9 @@ def _draw_pairs(data: np.ndarray | None, samples: np.ndarray, names: list[str], 
             axis = axes[i, j]
             if i == j:
                 edges = _bins(both[0][:, i], columns[row])
-                for values, color, label in zip(both, [_DATA, _MODEL][-len(both) :], ["data", "samples"][-len(both) :]):
-                    axis.hist(values[:, i], bins=edges, density=True, histtype="step", color=color, label=label)
+                for values, color in zip(both, [_DATA, _MODEL][-len(both) :]):
+                    axis.hist(values[:, i], bins=edges, density=True, histtype="step", color=color)
+                axis.margins(y=0.1)
                 axis.set_yticks([])
             else:
                 values, color = (data, _DATA) if i > j and data is not None else (samples, _MODEL)
@@ -128,8 +154,7 @@ def _draw_pairs(data: np.ndarray | None, samples: np.ndarray, names: list[str], 
                 axis.set_ylim(ends[i])
             axis.set_xlim(ends[j])
             _label(axis, columns[row], columns[column], i, j, count)
-    axes[0, 0].legend(fontsize="x-small", frameon=False)
-    figure.suptitle(title)
+    figure.suptitle(title, fontsize="medium")
     return figure
 
 
@@ -144,15 +169,21 @@ def _bins(values: np.ndarray, column: dict) -> np.ndarray:
 
 
 def _label(axis: Any, row: dict, column: dict, i: int, j: int, count: int) -> None:
-    axis.tick_params(labelsize="x-small")
+    """Names and numbers at the left and lower edge of the figure; labels and dates for what they are."""
+    axis.tick_params(labelsize="x-small", labelbottom=i == count - 1, labelleft=j == 0 and i > 0)
     for name, side, edge in (("x", column, i == count - 1), ("y", row, j == 0 and i > 0)):
-        if not edge:
-            axis.tick_params(**{f"label{'bottom' if name == 'x' else 'left'}": False})
+        if edge:
+            getattr(axis, f"set_{name}label")(side["name"], fontsize="small")
+        if name == "y" and i == j:
             continue
-        getattr(axis, f"set_{name}label")(side["name"], fontsize="small")
         if side["kind"] == "categorical" and len(side["labels"]) <= 8:
-            places = range(len(side["labels"]))
-            getattr(axis, f"set_{name}ticks")(places, side["labels"], rotation=45 if name == "x" else 0)
+            getattr(axis, f"set_{name}ticks")(range(len(side["labels"])), side["labels"], rotation=45 if name == "x" else 0)
+        elif side.get("time"):
+            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+            locator = AutoDateLocator(maxticks=4)
+            getattr(axis, f"{name}axis").set_major_locator(locator)
+            getattr(axis, f"{name}axis").set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
 
 
 def draw_training(course: dict, report: dict) -> Any:

@@ -32,8 +32,8 @@ def test_two_columns_are_a_density_map(plane, saved):
 
 
 def test_other_tables_are_pair_plots(frame, fitted, saved):
-    assert len(saved(fitted.plot(frame)).axes) == 64
-    figure = saved(fitted.plot(columns=["height", "site", "seen"]))
+    assert len(fitted.plot(frame).axes) == 64
+    figure = saved(fitted.plot(frame, columns=["height", "site", "seen"]))
     assert len(figure.axes) == 9 and "3 of 8 columns" in figure._suptitle.get_text()
     with pytest.raises(ValueError, match="no column 'x'"):
         fitted.plot(columns=["x"])
