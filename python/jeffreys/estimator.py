@@ -82,16 +82,16 @@ def threads_of(n_jobs: int | None, rows: int = ROWS_FOR_THREADS) -> int:
     None means all cores of this process, but as many as OMP_NUM_THREADS where that is set: joblib
     and Dask set it in their workers, so that these together do not take more than there are.
     """
+    if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
+        raise ValueError(f"n_jobs: expected a whole number other than 0, or None, got {n_jobs!r}")
     if rows < ROWS_FOR_THREADS:
         return 1
+    if n_jobs is not None and n_jobs > 0:
+        return n_jobs
     if n_jobs is None and os.environ.get("OMP_NUM_THREADS", "").isdigit():
         return max(1, int(os.environ["OMP_NUM_THREADS"]))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    if not isinstance(n_jobs, int) or n_jobs == 0:
-        raise ValueError(f"n_jobs: expected a whole number other than 0, or None, got {n_jobs!r}")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return cores if n_jobs is None else max(1, cores + 1 + n_jobs)
 
 
 def setting_text(value: Any) -> str:

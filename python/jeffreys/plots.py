@@ -276,7 +276,7 @@ def _draw_regions(axis: Any, points: np.ndarray, x_ends: tuple, y_ends: tuple) -
     share = np.cumsum(order) / order.sum()
     half, most = (order[np.searchsorted(share, level)] for level in (0.5, 0.9))
     centres = [(edges[1:] + edges[:-1]) / 2 for edges in (x, y)]
-    axis.contourf(*centres, smooth.T, levels=[most, half, order[0] * 1.001], colors=[_PROXY, _PROXY], alpha=0.45)
+    axis.contourf(*centres, smooth.T, levels=[most, half, order[0] * 1.001], colors=["#b7d3ea", "#6fa8d6"])
     axis.contour(*centres, smooth.T, levels=[most, half], colors=[_PROXY], linewidths=0.8)
 
 
