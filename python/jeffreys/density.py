@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
-from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
 
 from . import _core
-from .estimator import Estimator, not_fitted, seed_of, setting_text, threads_of
-from .frames import Layout, number_text
+from .estimator import Estimator, chosen_settings, not_fitted, seed_of, threads_of
+from .files import Scratch, from_bytes, to_bytes
+from .frames import Layout, as_frame, number_text
 from .progress import Progress
+from .view import View
 
 _ATTACHMENT = "python"
 
@@ -99,13 +99,14 @@ class Density(Estimator):
             raise _core.InputError("X: a density cannot be fitted to n_samples=1; at least 10 rows are needed")
         columns = self._columns(layout)
         table = layout.table(X, columns["categorical"])
-        settings = self._settings()
-        checkpoint = self._checkpoint_path()
+        settings = chosen_settings(self, ("method", "proxy", "members"))
+        self._scratch = getattr(self, "_scratch", None) or Scratch()
+        checkpoint = self._scratch.checkpoint(self.checkpoint)
         with Progress(self.verbose, self.callback) as progress:
             try:
                 density, result = _core.fit_table(
                     table, columns, settings, self.preset or "", "Python", threads_of(self.n_jobs),
-                    str(checkpoint), resume, progress.tell,
+                    checkpoint, resume, progress.tell,
                 )  # fmt: skip
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(
@@ -144,23 +145,6 @@ class Density(Estimator):
         if str(column) not in names:
             raise _core.InputError(f"{parameter}: X has no column {column!r}; it has {', '.join(names[:20])}")
         return str(column)
-
-    def _settings(self) -> list[tuple[str, str, str]]:
-        chosen = [(key, setting_text(value), "settings") for key, value in (self.settings or {}).items()]
-        for key in ("method", "proxy", "members"):
-            if getattr(self, key) not in ("auto", None):
-                chosen.append((key, setting_text(getattr(self, key)), key))
-        if not any(key == "seed" for key, *_ in chosen):
-            chosen.append(("seed", str(seed_of(self.random_state)), "random_state"))
-        return chosen
-
-    def _checkpoint_path(self) -> Path:
-        if self.checkpoint is not None:
-            return Path(self.checkpoint)
-        # Of a fit without a file of its own; it is gone when the estimator is.
-        if not hasattr(self, "_scratch"):
-            self._scratch = tempfile.TemporaryDirectory(prefix="jeffreys-")
-        return Path(self._scratch.name) / "fit.checkpoint"
 
     def _take(self, density: _core.Density, layout: Layout, report: dict) -> None:
         self._density = density
@@ -267,8 +251,6 @@ class Density(Estimator):
         return texts
 
     def _condition_table(self, given: Any) -> _core.Table:
-        from .frames import as_frame
-
         frame = as_frame(given)
         if frame is None:
             raise TypeError(f"given: expected a dict or a frame of condition columns, got {type(given).__name__}")
@@ -298,17 +280,15 @@ class Density(Estimator):
         self._fitted().save(os.fspath(path))
 
     def __getstate__(self) -> dict:
-        state = {key: value for key, value in vars(self).items() if key not in ("_density", "_layout", "_scratch")}
+        state = {key: value for key, value in vars(self).items() if key not in ("_density", "_layout")}
         if hasattr(self, "_density"):
-            state["_file"] = _file_bytes(self._density)
+            state["_file"] = to_bytes(self._density.save)
         return state
 
     def __setstate__(self, state: dict) -> None:
-        state = dict(state)
-        file = state.pop("_file", None)
-        vars(self).update(state)
-        if file is not None:
-            self._density = _from_bytes(file)
+        vars(self).update({key: value for key, value in state.items() if key != "_file"})
+        if "_file" in state:
+            self._density = from_bytes(_core.Density.load, state["_file"])
             self._layout = _layout_of(self._density)
 
     def course(self) -> dict:
@@ -336,6 +316,16 @@ class Density(Estimator):
     def _more_tags(self) -> dict:
         return {"allow_nan": True, "requires_y": False, "X_types": ["2darray"]}
 
+    def __sklearn_tags__(self) -> Any:
+        """The same for scikit-learn from 1.6 on."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="density_estimator",
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(allow_nan=True, string=True, categorical=True),
+        )
+
 
 def _ends(column: Any, ends: Any) -> tuple[float, float]:
     try:
@@ -343,46 +333,6 @@ def _ends(column: Any, ends: Any) -> tuple[float, float]:
         return (-np.inf if lower is None else float(lower), np.inf if upper is None else float(upper))
     except (TypeError, ValueError):
         raise _core.InputError(f"bounds: expected (lower, upper) for {column!r}, either may be None, got {ends!r}") from None
-
-
-class View:
-    """One of the two models of a density: it speaks where the density would ask the chosen one."""
-
-    def __init__(self, density: Density, model: str):
-        self._density = density
-        self._model = model
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        return self._density.score_samples(X, model=self._model)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        return self._density.score(X, model=self._model)
-
-    def percentile(self, X: Any) -> np.ndarray:
-        return self._density.percentile(X, model=self._model)
-
-    def explain(self, X: Any) -> Any:
-        return self._density.explain(X, model=self._model)
-
-    def sample(self, n_samples: int = 1, random_state: Any = 0, *, given: Any = None) -> Any:
-        return self._density.sample(n_samples, random_state, given=given, model=self._model)
-
-    def __repr__(self) -> str:
-        return f"<the {self._model} model of {self._density!r}>"
-
-
-def _file_bytes(density: _core.Density) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="jeffreys-") as folder:
-        path = os.path.join(folder, "model")
-        density.save(path)
-        return Path(path).read_bytes()
-
-
-def _from_bytes(file: bytes) -> _core.Density:
-    with tempfile.TemporaryDirectory(prefix="jeffreys-") as folder:
-        path = Path(folder, "model")
-        path.write_bytes(file)
-        return _core.Density.load(str(path))
 
 
 def _layout_of(density: _core.Density) -> Layout:

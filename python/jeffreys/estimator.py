@@ -105,3 +105,15 @@ def setting_text(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     return str(value)
+
+
+def chosen_settings(owner: Any, arguments: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """The settings of a fit as (key, value, what messages call it): its owner's `settings`, arguments that are settings too
+    and not "auto", and the seed."""
+    chosen = [(key, setting_text(value), "settings") for key, value in (owner.settings or {}).items()]
+    for key in arguments:
+        if getattr(owner, key) not in ("auto", None):
+            chosen.append((key, setting_text(getattr(owner, key)), key))
+    if not any(key == "seed" for key, *_ in chosen):
+        chosen.append(("seed", str(seed_of(owner.random_state)), "random_state"))
+    return chosen

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _core
 from .estimator import seed_of, setting_text
+from .files import from_bytes, to_bytes
 from .progress import Progress
 
 _KINDS = {"float32": (_core.Model32, _core.Trainer32), "float64": (_core.Model64, _core.Trainer64)}
@@ -102,11 +103,7 @@ class Model:
         return self.copy()
 
     def __reduce__(self) -> tuple:
-        with tempfile.TemporaryDirectory(prefix="jeffreys-") as folder:
-            path = os.path.join(folder, "model")
-            self.save(path)
-            with open(path, "rb") as file:
-                return _from_bytes, (file.read(), self.dtype.name)
+        return _from_bytes, (to_bytes(self._model.save), self.dtype.name)
 
     def __repr__(self) -> str:
         return f"<{self._model.description}>"
@@ -278,8 +275,4 @@ def _kind(dtype: Any) -> tuple:
 
 
 def _from_bytes(file: bytes, dtype: str) -> Model:
-    with tempfile.TemporaryDirectory(prefix="jeffreys-") as folder:
-        path = os.path.join(folder, "model")
-        with open(path, "wb") as target:
-            target.write(file)
-        return Model.load(path, dtype=dtype)
+    return from_bytes(lambda path: Model.load(path, dtype=dtype), file)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
-from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
 
 from . import _core
 from .arrays import names_of, rows_of
-from .estimator import setting_text, seed_of, threads_of
+from .estimator import chosen_settings, threads_of
+from .files import Scratch
 from .posterior import Posterior
 from .prior import as_prior
 from .progress import Progress
@@ -55,6 +54,7 @@ class NPE:
         self.method, self.proxy, self.preset, self.settings, self.members = method, proxy, preset, settings, members
         self.random_state, self.n_jobs, self.verbose, self.callback = random_state, n_jobs, verbose, callback
         self.checkpoint = checkpoint
+        self._scratch = Scratch()
         self._pairs: list[tuple[np.ndarray, np.ndarray]] = []
         self._names: tuple[list[str], list[str]] | None = None
         self._posterior: Posterior | None = None
@@ -87,13 +87,13 @@ class NPE:
         parameters, outcomes = self._names
         values = np.vstack([np.hstack(pair) for pair in self._pairs])
         table = _core.Table(values, [*parameters, *outcomes], SOURCE)
-        checkpoint = self._checkpoint_path()
+        checkpoint = self._scratch.checkpoint(self.checkpoint)
         with Progress(self.verbose, self.callback) as progress:
             try:
                 posterior, result, committee = _core.fit_posterior(
                     table, parameters, outcomes, self.prior._prior if self.prior else None,
-                    0 if self.members == "auto" else self.members, self._settings(), self.preset or "", "Python",
-                    threads_of(self.n_jobs), str(checkpoint), resume, progress.tell,
+                    0 if self.members == "auto" else self.members, chosen_settings(self, ("method", "proxy")), self.preset or "", "Python",
+                    threads_of(self.n_jobs), checkpoint, resume, progress.tell,
                 )  # fmt: skip
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(f"training was interrupted; {checkpoint} is saved: train(resume=True) goes on") from None
@@ -104,22 +104,6 @@ class NPE:
         if report["stop_reason"] == "diverged":
             warnings.warn(f"training diverged: {report['verdict']}", RuntimeWarning, stacklevel=2)
         return self
-
-    def _settings(self) -> list[tuple[str, str, str]]:
-        chosen = [(key, setting_text(value), "settings") for key, value in (self.settings or {}).items()]
-        for key in ("method", "proxy"):
-            if getattr(self, key) not in ("auto", None):
-                chosen.append((key, getattr(self, key), key))
-        if not any(key == "seed" for key, *_ in chosen):
-            chosen.append(("seed", str(seed_of(self.random_state)), "random_state"))
-        return chosen
-
-    def _checkpoint_path(self) -> Path:
-        if self.checkpoint is not None:
-            return Path(self.checkpoint)
-        if not hasattr(self, "_scratch"):
-            self._scratch = tempfile.TemporaryDirectory(prefix="jeffreys-")
-        return Path(self._scratch.name) / "fit.checkpoint"
 
     def build_posterior(self) -> Posterior:
         """The posterior that train() fitted."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 import warnings
-from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from . import _core
 from .arrays import like, names_of, rows_of
 from .estimator import seed_of, threads_of
+from .files import from_bytes, to_bytes
 from .prior import Prior
 from .progress import Progress
 
@@ -149,18 +148,12 @@ class Posterior:
         return cls(posterior, record.get("result", {}))
 
     def __getstate__(self) -> dict:
-        with tempfile.TemporaryDirectory(prefix="jeffreys-") as folder:
-            self.save(Path(folder, "model"))
-            file = Path(folder, "model").read_bytes()
-        return {**{key: value for key, value in vars(self).items() if key != "_posterior"}, "_file": file}
+        state = {key: value for key, value in vars(self).items() if key != "_posterior"}
+        return {**state, "_file": to_bytes(self._posterior.save)}
 
     def __setstate__(self, state: dict) -> None:
-        state = dict(state)
-        with tempfile.TemporaryDirectory(prefix="jeffreys-") as folder:
-            path = Path(folder, "model")
-            path.write_bytes(state.pop("_file"))
-            self._posterior = _core.Posterior.load(str(path))
-        vars(self).update(state)
+        vars(self).update({key: value for key, value in state.items() if key != "_file"})
+        self._posterior = from_bytes(_core.Posterior.load, state["_file"])
 
     def course(self) -> dict:
         """The numbers of training, step by step."""

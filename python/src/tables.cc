@@ -1,7 +1,7 @@
 // Tables to and from Python: a column is (name, numbers) or (name, codes, labels).
 #include <fmt/format.h>
 
-#include "jeffreys/table/table_file.h"
+#include "jeffreys/table/table.h"
 #include "python/src/binding.h"
 
 namespace jeffreys::python {
@@ -87,12 +87,6 @@ void bind_tables(py::module_& module) {
                              })
       // Leaves nothing in the table: the arrays take its memory over.
       .def("take_columns", &to_columns);
-  module.def(
-      "read_table",
-      [](const std::string& path, const std::vector<std::string>& text_columns) {
-        return read_table(path, {.text_columns = text_columns});
-      },
-      py::arg("path"), py::arg("text_columns") = std::vector<std::string>());
 }
 
 }  // namespace jeffreys::python
