@@ -6,7 +6,6 @@
 
 #include "cli/summary.h"
 #include "jeffreys/storage/atomic_file.h"
-#include "jeffreys/version.h"
 
 namespace jeffreys::cli {
 
@@ -20,15 +19,11 @@ void finish_fit(const FinishedFit& fit, const FitRun& run, Globals& globals) {
     globals.exit_code = ExitCode::failed;
     return;
   }
-  Json record{{"jeffreys", kVersion}, {"table", fit.source}, {"model", fit.model.string()}};
-  record["settings"] = settings_json(fit.options, fit.defaults);
+  const std::string kept = fit_record(fit.source, fit.table, fit.options, fit.defaults, fit.report);
+  fit.save(kept);
+  Json record = Json::parse(kept);
+  record["model"] = fit.model.string();
   record["result"] = summary_json(fit.table, fit.report);
-  // The model's bytes do not depend on how many threads made it, nor on how long they took.
-  Json kept = record;
-  kept.erase("model");
-  kept["result"].erase("seconds");
-  fit.save(kept.dump());
-
   record["threads"] = run.threads;
   record.update(fit.more);
   const std::string text = record.dump(2) + "\n";

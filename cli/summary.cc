@@ -20,14 +20,6 @@ std::string model_line(const char* name, const ModelReport& model, bool chosen) 
                      nll_text(model.training), chosen ? "  <- used by default" : "");
 }
 
-Json model_json(const ModelReport& model) {
-  return {{"held_out", nll_json(model.held_out)},
-          {"training", nll_json(model.training)},
-          {"gain_over_gaussian",
-           {{"mean", number(model.over_gauss.mean)},
-            {"standard_error", number(model.over_gauss.standard_error)}}}};
-}
-
 // One line for each kind of density in the mixture that several fits make.
 std::vector<std::string> blend_lines(const FitReport& report) {
   std::vector<std::string> lines;
@@ -40,17 +32,6 @@ std::vector<std::string> blend_lines(const FitReport& report) {
         fmt::format("  {:<16} weight {:.2f}  {}", name, share.weight, nll_text(share.held_out)));
   }
   return lines;
-}
-
-Json blend_json(const FitReport& report) {
-  Json all = Json::array();
-  for (const BlendShare& share : report.blend) {
-    all.push_back({{"name", share.name},
-                   {"densities", share.densities},
-                   {"weight", number(share.weight)},
-                   {"held_out", nll_json(share.held_out)}});
-  }
-  return all;
 }
 
 std::string stop_text(const TrainResult& training, int members) {
@@ -67,24 +48,6 @@ std::string stop_text(const TrainResult& training, int members) {
 }
 
 }  // namespace
-
-Json nll_json(const MeanNll& nll) {
-  return {
-      {"nll", number(nll.nll)}, {"standard_error", number(nll.standard_error)}, {"rows", nll.rows}};
-}
-
-const char* name_of(StopReason reason) {
-  switch (reason) {
-    case StopReason::finished: return "finished";
-    case StopReason::patience: return "patience";
-    case StopReason::time_limit: return "time_limit";
-    case StopReason::interrupted: return "interrupted";
-    case StopReason::diverged: return "diverged";
-  }
-  return "unknown";
-}
-
-const char* name_of(From from) { return from == From::main ? "main" : "proxy"; }
 
 std::string summary_text(const PreparedTable& table, const FitReport& report) {
   std::vector<std::string> lines;
@@ -144,61 +107,16 @@ std::string energy_line(const EnergyCheck& c) {
       100 * c.effective_sample_size, c.pareto_k, 100 * c.unseen);
 }
 
-Json energy_json(const EnergyCheck& c) {
-  return {{"effective_sample_size", number(c.effective_sample_size)},
-          {"pareto_k", number(c.pareto_k)},
-          {"log_zeta", number(c.log_zeta)},
-          {"log_zeta_lowest", number(c.log_zeta_lowest)},
-          {"log_zeta_highest", number(c.log_zeta_highest)},
-          {"log_zeta_half", number(c.log_zeta_half)},
-          {"zeta_conditions", c.conditions},
-          {"zeta_samples", c.samples},
-          {"unseen_mass", number(c.unseen)}};
-}
+Json energy_json(const EnergyCheck& check) { return Json::parse(to_json(check)); }
+
+Json nll_json(const MeanNll& nll) { return Json::parse(to_json(nll)); }
 
 Json summary_json(const PreparedTable& table, const FitReport& report) {
-  Json json{{"stop_reason", name_of(report.training.stop_reason)},
-            {"iterations", report.training.iterations},
-            {"skipped", report.training.skipped},
-            {"seconds", number(report.training.seconds)},
-            {"training_rows", table.rows()},
-            {"held_out_rows", table.validation.size()},
-            {"calibration_rows", table.calibration.size()},
-            {"dropped_rows", table.dropped},
-            {"members", report.members},
-            {"features", table.schema.feature_names()},
-            {"conditions", table.schema.condition_names()},
-            {"chosen", name_of(report.chosen)},
-            {"gaussian", model_json(report.gaussian)},
-            {"main", model_json(report.main)}};
-  if (report.proxy) {
-    json["proxy"] = model_json(*report.proxy);
-    json["balance"] = number(report.balance);
-    json["residual"] = number(report.residual);
-    if (report.energy.conditions > 0) json.update(energy_json(report.energy));
-  }
-  if (!report.blend.empty()) {
-    json["blend"] = blend_json(report);
-    json["optimism"] = number(report.optimism);
-  }
-  json["selected"] = {{"main_iteration", report.training.main.iteration},
-                      {"main_averaged", report.training.main.averaged},
-                      {"proxy_iteration", report.training.proxy.iteration},
-                      {"proxy_averaged", report.training.proxy.averaged}};
-  json["notes"] = table.schema.notes();
-  json["warnings"] = report.warnings;
-  json["verdict"] = report.verdict;
-  return json;
+  return Json::parse(result_record(table, report));
 }
 
 Json settings_json(const FitOptions& options, const FitOptions& defaults) {
-  const std::vector<Setting> now = list_settings(options);
-  const std::vector<Setting> usual = list_settings(defaults);
-  Json json = Json::object();
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    json[now[i].key] = {{"value", now[i].value}, {"default", now[i].value == usual[i].value}};
-  }
-  return json;
+  return Json::parse(settings_record(options, defaults));
 }
 
 }  // namespace jeffreys::cli

@@ -4,12 +4,9 @@
 #include <string>
 
 #include "cli/command.h"
-#include "jeffreys/fit/fit.h"
+#include "jeffreys/fit/fit_record.h"
 
 namespace jeffreys::cli {
-
-const char* name_of(StopReason reason);
-const char* name_of(From from);
 
 // Plain lines, without a newline at the end.
 std::string summary_text(const PreparedTable& table, const FitReport& report);

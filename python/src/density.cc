@@ -1,0 +1,279 @@
+// Fits of tables, and the densities that come of them.
+#include <cmath>
+
+#include "jeffreys/fit/evaluate_density.h"
+#include "jeffreys/fit/explain.h"
+#include "jeffreys/fit/fit_record.h"
+#include "jeffreys/fit/fit_table.h"
+#include "python/src/density.h"
+#include "python/src/watch.h"
+
+namespace jeffreys::python {
+namespace {
+
+using Settings = std::vector<std::tuple<std::string, std::string, std::string>>;
+
+SchemaOptions read_columns(const py::dict& given) {
+  const auto names = [&](const char* key) {
+    return given.contains(key) ? given[key].cast<std::vector<std::string>>()
+                               : std::vector<std::string>();
+  };
+  SchemaOptions columns{.condition = names("condition"),
+                        .categorical = names("categorical"),
+                        .integer = names("integer"),
+                        .ignore = names("ignore")};
+  if (given.contains("bounds")) {
+    for (const auto& [name, ends] :
+         given["bounds"].cast<std::map<std::string, std::pair<double, double>>>()) {
+      columns.bounds[name] = {ends.first, ends.second};
+    }
+  }
+  return columns;
+}
+
+py::tuple fit_in_python(const Table& table, const py::dict& columns, const Settings& settings,
+                        const std::string& preset, const std::string& source, std::size_t threads,
+                        const std::string& checkpoint, bool resume, py::object tell) {
+  Watch watch(std::move(tell));
+  const FitRun run = fit_run(watch, threads, checkpoint, resume);
+  const SchemaOptions schema = read_columns(columns);
+  const ChosenSettings chosen = chosen_settings(settings, preset);
+  TableFit made = without_gil([&] { return fit_table(table, schema, chosen, run); });
+  watch.rethrow();
+  made.fit.density.record =
+      fit_record(source, made.table, made.options, made.defaults, made.fit.report);
+  if (!checkpoint.empty()) run.remove_unfinished();
+  return py::make_tuple(DensityHandle(std::move(made.fit.density)),
+                        result_record(made.table, made.fit.report));
+}
+
+// One number for each row of the table, in its order; NaN for rows that have none.
+py::array_t<double> by_row(const Vector<double>& values, const std::vector<std::size_t>& rows,
+                           std::size_t all) {
+  py::array_t<double> result(static_cast<py::ssize_t>(all));
+  double* const out = result.mutable_data();
+  if (rows.size() < all) std::fill(out, out + all, std::nan(""));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out[rows[i]] = values(static_cast<Eigen::Index>(i));
+  }
+  return result;
+}
+
+py::array_t<double> log_prob(DensityHandle& self, const Table& table,
+                             const std::optional<std::string>& from, std::size_t threads) {
+  const auto density = self.with(threads);
+  const std::optional<From> speaker = read_from(from);
+  const TableLogProb scores =
+      without_gil([&] { return density->log_prob(table, speaker, Unusual::keep); });
+  return by_row(scores.log_prob, scores.rows, table.rows());
+}
+
+// What `jeffreys log_prob` writes: scores, their errors, and notes on unusual rows.
+py::dict describe_rows(DensityHandle& self, const Table& table,
+                       const std::optional<std::string>& from, std::size_t threads) {
+  const auto density = self.with(threads);
+  const From speaker = read_from(from).value_or(density->chosen());
+  const TableLogProb scores =
+      without_gil([&] { return density->log_prob(table, speaker, Unusual::keep); });
+  py::dict result;
+  result["log_prob"] = by_row(scores.log_prob, scores.rows, table.rows());
+  result["error"] = by_row(scores.error, scores.rows, table.rows());
+  const CalibrationScores& known = density->calibration();
+  if ((speaker == From::main ? known.main : known.proxy).size() > 0) {
+    result["p_value"] =
+        by_row(density->p_values(scores.log_prob, speaker), scores.rows, table.rows());
+  }
+  result["note"] = scores.unusual;
+  return result;
+}
+
+py::array_t<double> p_values(DensityHandle& self, const Table& table,
+                             const std::optional<std::string>& from, std::size_t threads) {
+  const auto density = self.with(threads);
+  const From speaker = read_from(from).value_or(density->chosen());
+  const TableLogProb scores =
+      without_gil([&] { return density->log_prob(table, speaker, Unusual::keep); });
+  return by_row(density->p_values(scores.log_prob, speaker), scores.rows, table.rows());
+}
+
+py::tuple explain_rows(DensityHandle& self, const Table& table,
+                       const std::optional<std::string>& from, std::size_t threads) {
+  const auto density = self.with(threads);
+  const From speaker = read_from(from).value_or(density->chosen());
+  const Surprises found = without_gil([&] { return explain(*density, table, speaker); });
+  Matrix<double> all = Matrix<double>::Constant(static_cast<Eigen::Index>(table.rows()),
+                                                found.nats.cols(), std::nan(""));
+  for (std::size_t i = 0; i < found.rows.size(); ++i) {
+    all.row(static_cast<Eigen::Index>(found.rows[i])) =
+        found.nats.row(static_cast<Eigen::Index>(i));
+  }
+  return py::make_tuple(found.columns, all);
+}
+
+// given: nothing, a text for each condition column, or a table, with so many rows for each of its.
+Matrix<double> read_conditions(const Schema& schema, const py::object& given, Eigen::Index rows) {
+  if (given.is_none()) {
+    return schema.context_features() > 0
+               ? schema.encode_conditions(std::map<std::string, std::string>())
+               : Matrix<double>();
+  }
+  if (py::isinstance<Table>(given)) {
+    const Matrix<double> each = schema.encode_conditions(given.cast<const Table&>());
+    Matrix<double> repeated(each.rows() * rows, each.cols());
+    for (Eigen::Index i = 0; i < each.rows(); ++i) {
+      repeated.middleRows(i * rows, rows).rowwise() = each.row(i);
+    }
+    return repeated;
+  }
+  return schema.encode_conditions(given.cast<std::map<std::string, std::string>>());
+}
+
+py::tuple sample(DensityHandle& self, Eigen::Index rows, std::uint64_t seed,
+                 const py::object& given, const std::optional<std::string>& from,
+                 std::size_t threads) {
+  const auto density = self.with(threads);
+  const Matrix<double> conditions = read_conditions(density->schema(), given, rows);
+  if (py::isinstance<Table>(given)) rows = conditions.rows();
+  const std::optional<From> speaker = read_from(from);
+  TableSamples samples =
+      without_gil([&] { return density->sample(rows, seed, conditions, speaker); });
+  return py::make_tuple(std::move(samples.table), samples.acceptance_rate);
+}
+
+py::dict nll_dict(const MeanNll& nll) {
+  py::dict result;
+  result["nll"] = nll.nll;
+  result["standard_error"] = nll.standard_error;
+  result["rows"] = nll.rows;
+  return result;
+}
+
+py::dict evaluate(DensityHandle& self, const Table& table, std::size_t threads) {
+  const auto density = self.with(threads);
+  const DensityEvaluation found = without_gil([&] { return evaluate_density(*density, table); });
+  py::dict result;
+  result["main"] = nll_dict(found.main);
+  if (found.proxy) result["proxy"] = nll_dict(*found.proxy);
+  result["default"] = name_of(density->chosen());
+  result["dropped_rows"] = found.dropped;
+  if (found.reverse) {
+    py::dict reverse;
+    reverse["kl"] = found.reverse->kl.mean;
+    reverse["standard_error"] = found.reverse->kl.standard_error;
+    reverse["effective_sample_size"] = found.reverse->importance.effective_sample_size;
+    reverse["pareto_k"] = found.reverse->importance.pareto_k;
+    reverse["samples"] = found.reverse->samples;
+    result["reverse_kl"] = reverse;
+  }
+  if (found.energy.conditions > 0) result["warnings"] = found.energy.warnings();
+  return result;
+}
+
+py::list describe_columns(const DensityHandle& self) {
+  py::list columns;
+  for (const ColumnInfo& info : self.get().schema().columns()) {
+    py::dict column;
+    column["name"] = info.name;
+    column["role"] = name_of(info.role);
+    column["kind"] = name_of(info.kind);
+    column["labels"] = info.labels;
+    column["minimum"] = info.minimum;
+    column["maximum"] = info.maximum;
+    column["resolution"] = info.resolution;
+    column["bounds"] = py::make_tuple(info.bounds.lower, info.bounds.upper);
+    columns.append(column);
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::optional<From> read_from(const std::optional<std::string>& from) {
+  if (!from) return {};
+  if (*from == "main") return From::main;
+  if (*from == "proxy") return From::proxy;
+  throw std::invalid_argument("model: expected 'main' or 'proxy', got '" + *from + "'");
+}
+
+ChosenSettings chosen_settings(const Settings& settings, const std::string& preset) {
+  ChosenSettings chosen;
+  if (!preset.empty()) chosen.choose_preset(preset);
+  for (const auto& [key, value, origin] : settings) chosen.add(key, value, origin);
+  return chosen;
+}
+
+py::dict training_course(const TabularDensity<float>& density) {
+  py::dict course;
+  const auto collect = [](const auto& records, const auto& visit_all) {
+    std::map<std::string, std::vector<double>> columns;
+    std::size_t row = 0;
+    for (const auto& record : records) {
+      visit_all(record, [&](const std::string& name, const auto& value) {
+        std::vector<double>& column = columns[name];
+        column.resize(row, std::nan(""));
+        column.push_back(static_cast<double>(value));
+      });
+      ++row;
+    }
+    py::dict result;
+    for (auto& [name, values] : columns) {
+      values.resize(row, std::nan(""));
+      result[py::str(name)] = to_array(std::move(values));
+    }
+    return result;
+  };
+  course["steps"] = collect(density.history,
+                            [](const StepRecord& r, const auto& visit) { visit_step(r, visit); });
+  course["evaluations"] = collect(density.evaluations, [](const Evaluation& r, const auto& visit) {
+    visit_evaluation(r, visit);
+  });
+  return course;
+}
+
+void bind_density(py::module_& module) {
+  module.def("fit_table", &fit_in_python, py::arg("table"), py::arg("columns"), py::arg("settings"),
+             py::arg("preset"), py::arg("source"), py::arg("threads"), py::arg("checkpoint"),
+             py::arg("resume"), py::arg("tell"));
+  py::class_<DensityHandle>(module, "Density")
+      .def_static(
+          "load",
+          [](const std::string& path) {
+            return DensityHandle(without_gil([&] { return TabularDensity<float>::load(path); }));
+          })
+      .def("save",
+           [](const DensityHandle& self, const std::string& path) { self.get().save(path); })
+      .def_property_readonly("record", [](const DensityHandle& self) { return self.get().record; })
+      .def_property_readonly("chosen",
+                             [](const DensityHandle& self) { return name_of(self.get().chosen()); })
+      .def_property_readonly(
+          "has_proxy", [](const DensityHandle& self) { return self.get().proxy() != nullptr; })
+      .def_property_readonly("attachments",
+                             [](const DensityHandle& self) { return self.get().attachments; })
+      .def("with_attachment",
+           [](const DensityHandle& self, const std::string& name, const std::string& text) {
+             TabularDensity<float> copy = self.get();
+             copy.attachments[name] = text;
+             return DensityHandle(std::move(copy));
+           })
+      .def_property_readonly("columns", &describe_columns)
+      .def_property_readonly("notes",
+                             [](const DensityHandle& self) { return self.get().schema().notes(); })
+      .def_property_readonly(
+          "feature_names",
+          [](const DensityHandle& self) { return self.get().schema().feature_names(); })
+      .def_property_readonly(
+          "condition_names",
+          [](const DensityHandle& self) { return self.get().schema().condition_names(); })
+      .def_property_readonly(
+          "text_columns",
+          [](const DensityHandle& self) { return self.get().schema().text_columns(); })
+      .def("course", [](const DensityHandle& self) { return training_course(self.get()); })
+      .def("log_prob", &log_prob)
+      .def("describe_rows", &describe_rows)
+      .def("p_values", &p_values)
+      .def("explain", &explain_rows)
+      .def("evaluate", &evaluate)
+      .def("sample", &sample);
+}
+
+}  // namespace jeffreys::python

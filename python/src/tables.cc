@@ -1,0 +1,92 @@
+// Tables to and from Python: a column is (name, numbers) or (name, codes, labels).
+#include <fmt/format.h>
+
+#include "jeffreys/table/table.h"
+#include "python/src/binding.h"
+
+namespace jeffreys::python {
+namespace {
+
+using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using Codes = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
+
+template <typename Array>
+auto to_vector(const Array& array) {
+  using Item = std::remove_cvref_t<decltype(*array.data())>;
+  return std::vector<Item>(array.data(), array.data() + array.size());
+}
+
+// Messages speak of rows by line() - 1: see module.cc.
+void number_rows(Table& table) { table.anchors = {{0, 1}}; }
+
+Table from_columns(const py::list& columns, const std::string& source) {
+  Table table{source, {}, {}};
+  for (const py::handle& item : columns) {
+    const auto parts = item.cast<py::tuple>();
+    Column column{.name = parts[0].cast<std::string>()};
+    if (parts.size() == 2) {
+      column.numbers = to_vector(parts[1].cast<Numbers>());
+    } else {
+      column.codes = to_vector(parts[1].cast<Codes>());
+      column.labels = parts[2].cast<std::vector<std::string>>();
+      const auto labels = static_cast<std::int32_t>(column.labels.size());
+      for (const std::int32_t code : column.codes) {
+        if (code < -1 || code >= labels) throw std::invalid_argument("codes: one has no label");
+      }
+    }
+    if (!table.columns.empty() && column.rows() != table.rows()) {
+      throw std::invalid_argument(fmt::format("column '{}' has {} rows, the first column {}",
+                                              column.name, column.rows(), table.rows()));
+    }
+    table.columns.push_back(std::move(column));
+  }
+  number_rows(table);
+  return table;
+}
+
+// Columns are called x1, x2, ... as in a file of numbers, unless they have names.
+Table from_array(const MatrixView<double>& values, const std::vector<std::string>& names,
+                 const std::string& source) {
+  std::vector<std::string> all = names;
+  if (all.empty()) {
+    for (Eigen::Index i = 0; i < values.cols(); ++i) all.push_back(fmt::format("x{}", i + 1));
+  }
+  Table table = table_from_matrix(values, all);
+  table.source = source;
+  number_rows(table);
+  return table;
+}
+
+py::list to_columns(Table& table) {
+  py::list columns;
+  for (Column& column : table.columns) {
+    if (column.is_text()) {
+      columns.append(py::make_tuple(column.name, to_array(std::move(column.codes)), column.labels));
+    } else {
+      columns.append(py::make_tuple(column.name, to_array(std::move(column.numbers))));
+    }
+  }
+  table.columns.clear();
+  return columns;
+}
+
+}  // namespace
+
+void bind_tables(py::module_& module) {
+  py::class_<Table>(module, "Table")
+      .def(py::init(&from_columns), py::arg("columns"), py::arg("source"))
+      .def(py::init(&from_array), py::arg("values"), py::arg("names"), py::arg("source"))
+      .def_property_readonly("rows", &Table::rows)
+      .def_property_readonly("names",
+                             [](const Table& table) {
+                               std::vector<std::string> names;
+                               for (const Column& column : table.columns) {
+                                 names.push_back(column.name);
+                               }
+                               return names;
+                             })
+      // Leaves nothing in the table: the arrays take its memory over.
+      .def("take_columns", &to_columns);
+}
+
+}  // namespace jeffreys::python

@@ -1,0 +1,141 @@
+"""Long work: progress, Ctrl-C, threads, forks, and what an import costs."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import jeffreys as jf
+from conftest import QUICK, quick
+
+LONG = {**QUICK, "iterations": 1_000_000, "validation.patience": 0, "validation.relative_patience": 0}
+
+
+def interrupt_soon(seconds=0.4):
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_control_c_ends_a_fit_and_keeps_a_checkpoint(plane, tmp_path):
+    d = quick(settings=LONG, checkpoint=tmp_path / "fit.checkpoint")
+    interrupt_soon()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt, match="resume=True"):
+        d.fit(plane)
+    assert time.monotonic() - begin < 10  # and not a million steps
+    assert (tmp_path / "fit.checkpoint").exists()
+    assert not hasattr(d, "report_")
+    with pytest.raises(jf.InputError, match="unfinished"):
+        d.fit(plane)
+    finished = d.set_params(settings={**LONG, "time_limit": 0.1}).fit(plane, resume=True)
+    assert finished.report_["stop_reason"] == "time_limit"
+    assert not (tmp_path / "fit.checkpoint").exists()
+
+
+def test_a_resumed_fit_is_as_if_nothing_had_happened(plane):
+    class Enough(Exception):
+        pass
+
+    def stop(progress):
+        if progress["iteration"] > 1:
+            raise Enough
+
+    settings = {**LONG, "iterations": 600}
+    d = quick(settings=settings, callback=stop)
+    with pytest.raises(Enough):
+        d.fit(plane)
+    d.set_params(callback=None).fit(plane, resume=True)
+    np.testing.assert_array_equal(d.score_samples(plane), quick(settings=settings).fit(plane).score_samples(plane))
+
+
+def test_callbacks_are_told_the_progress(plane):
+    told = []
+    quick(callback=told.append).fit(plane)
+    assert told[-1]["iteration"] == told[-1]["iterations"] == 60
+    assert {"label", "nll", "validation", "validation_proxy", "balance"} <= set(told[-1])
+
+
+def test_progress_is_shown_where_it_is_asked_for(plane, capfd):
+    quick(verbose=True).fit(plane)
+    assert "fit:" in capfd.readouterr().err
+    quick(verbose="auto").fit(plane)
+    assert capfd.readouterr().err == ""
+
+
+def test_progress_without_tqdm(plane, capfd, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    quick(verbose=True).fit(plane)
+    assert "fit 60/60" in capfd.readouterr().err
+
+
+def test_other_threads_run_during_a_fit(plane):
+    """The GIL is released: this thread counts on while the other one fits."""
+    fit = threading.Thread(target=quick(settings={**LONG, "iterations": 600}).fit, args=(plane,))
+    fit.start()
+    turns = 0
+    while fit.is_alive():
+        turns += 1
+        time.sleep(0.001)
+    assert turns > 5
+
+
+def test_threads_may_ask_one_density_at_a_time(plane):
+    d = quick(n_jobs=2).fit(plane)
+    expected = d.score_samples(plane)
+    wrong = []
+
+    def ask():
+        for _ in range(20):
+            if not np.array_equal(d.score_samples(plane), expected):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    d.set_params(n_jobs=3)
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def score_in_child(d, plane, queue):
+    queue.put((d.score(plane), quick(n_jobs=2).fit(plane).score(plane)))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_forked_processes_have_threads_of_their_own(n_jobs, plane):
+    d = quick(n_jobs=n_jobs).fit(plane)
+    expected = d.score(plane)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=score_in_child, args=(d, plane, queue))
+    child.start()
+    assert queue.get(timeout=60) == (expected, expected)
+    child.join(60)
+    assert child.exitcode == 0
+    assert d.score(plane) == expected
+
+
+def test_the_import_brings_nothing_heavy():
+    code = "import sys, jeffreys; print(*[m for m in ('pandas', 'sklearn', 'matplotlib', 'torch', 'scipy', 'tqdm', 'joblib') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+def test_a_wrong_use_never_ends_the_interpreter(plane):
+    from jeffreys import _core
+
+    d = quick().fit(plane)._density
+    for arguments in [(), (None,), (None, None, 1), ("x", None, -1), (_core.Table([], "X"), None, 1)]:
+        with pytest.raises((TypeError, ValueError)):
+            d.log_prob(*arguments)
+    with pytest.raises((TypeError, ValueError)):
+        _core.Table([("a", np.arange(3), ["x"])], "X")
+    with pytest.raises(TypeError):
+        _core.Density()
