@@ -14,7 +14,7 @@ QUICK = {"iterations": 60, "flow.transforms": 1, "flow.hidden": [8]}
 
 def quick(**options):
     """A density that is fitted in a moment."""
-    return jf.Density(**{"settings": QUICK, "verbose": False, "n_jobs": 1, **options})
+    return jf.Density(**{"settings": QUICK, "members": 1, "verbose": False, "n_jobs": 1, **options})
 
 
 def make_frame(rows=120, seed=0):

@@ -45,8 +45,8 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training,
   if (shape.features == 0) return;
   const Eigen::Index most =
       model == SimpleModel::gaussian
-          ? kCellPlaces
-          : std::clamp<Eigen::Index>(kPlacedRows / training.size(), 1, kCellPlaces);
+          ? kPlacesOfACell
+          : std::clamp<Eigen::Index>(kPlacedRows / training.size(), 1, kPlacesOfACell);
   const Eigen::Index places = training.cells.open() > 0 ? most : 1;
   const EncodedRows spread = spread_over_cells(training, seed, places);
   const Matrix<double> numbers = spread.x.leftCols(shape.features);

@@ -15,12 +15,12 @@
 namespace jeffreys {
 
 // Places at which simple densities see each value of a lattice, for the width of its cell to count.
-inline constexpr Eigen::Index kCellPlaces = 4;
+inline constexpr Eigen::Index kPlacesOfACell = 4;
 
 // Every row at so many places of its cells: at others than any other row, or a model could put
 // spikes on the places. Rows without cells stay as they are.
 [[nodiscard]] EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed,
-                                            Eigen::Index places = kCellPlaces);
+                                            Eigen::Index places = kPlacesOfACell);
 
 // Of the numbers: a Gaussian with shrunk correlations, a mixture of Gaussians whose size
 // cross-validation chooses, or kernels whose width it chooses.
