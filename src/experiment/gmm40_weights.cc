@@ -178,6 +178,18 @@ double WeightsComparison::largest_zeta(const std::string& method) const {
   return largest;
 }
 
+std::string table_caption() {
+  return fmt::format(
+      "Jeffreys divergence in nats ± the Monte-Carlo error of its evaluation (one "
+      "seed), or the deviation over seeds; the lowest is bold. Last: after all "
+      "iterations. Best: the lowest point, chosen on the test rows as the paper does. "
+      "No rows are held out for validation here. Lost at: the iteration from which on "
+      "the divergence is above {:g} for {} iterations. With fixed weights a run that "
+      "is lost stops then, and has no last values; the earliest of our runs went on. "
+      "zeta, largest: after the first 5 % of the iterations.",
+      kLost.divergence, kLost.iterations);
+}
+
 void WeightsComparison::table(report::Page& page) const {
   std::vector<Weights> all;
   for (const Dual& dual : kDuals) {
@@ -217,16 +229,7 @@ void WeightsComparison::table(report::Page& page) const {
   }
   page.table({"method", "forward weight", "proxy weight", "Jeffreys, last", "Jeffreys, best",
               "lost at", "zeta, last", "zeta, largest"},
-             rows,
-             {.caption = fmt::format(
-                  "Jeffreys divergence in nats ± the Monte-Carlo error of its evaluation (one "
-                  "seed), or the deviation over seeds; the lowest is bold. Last: after all "
-                  "iterations. Best: the lowest point, chosen on the test rows as the paper does. "
-                  "No rows are held out for validation here. Lost at: the iteration from which on "
-                  "the divergence is above {:g} for {} iterations. With fixed weights a run that "
-                  "is lost stops then, and has no last values; the earliest of our runs went on. "
-                  "zeta, largest: after the first 5 % of the iterations.",
-                  kLost.divergence, kLost.iterations)});
+             rows, {.caption = table_caption()});
 }
 
 WeightsComparison::Tally WeightsComparison::tally(Moment moment) const {

@@ -133,6 +133,11 @@ class Reader {
   std::string file_;
 };
 
+bool has_only_sources(const Plan& plan) {
+  return std::all_of(plan.data.begin(), plan.data.end(),
+                     [](const DataSpec& data) { return data.kind == DataKind::source; });
+}
+
 }  // namespace
 
 Plan read_plan(const std::string& name, const std::string& text, const std::string& file) {
@@ -172,8 +177,7 @@ Plan read_plan(const std::string& name, const std::string& text, const std::stri
         reader.refuse(t, fmt::format("data: there is no '{}' in this experiment", wanted));
       }
     }
-    const auto unknown = [](const DataSpec& data) { return data.kind != DataKind::source; };
-    if (plan.methods.back().lost && std::any_of(plan.data.begin(), plan.data.end(), unknown)) {
+    if (plan.methods.back().lost && !has_only_sources(plan)) {
       reader.refuse(t, "lost: expected sources, whose densities are known, as the only data");
     }
   });

@@ -226,6 +226,13 @@ SeedValues least_training_change(const Results& results, const std::string& data
   return most;
 }
 
+std::string rises() {
+  return fmt::format(
+      "rise of the test NLL from its lowest point to the end, more than {} counts, a limit of ours "
+      "(and the training NLL's change): ",
+      kRise);
+}
+
 void overfitting_claims(const Results& results, Section& section) {
   claim(results, section,
         {.paper = "fig:uci",
@@ -238,14 +245,10 @@ void overfitting_claims(const Results& results, Section& section) {
                          difference_of(nll(results, data, kLikelihood, Moment::last),
                                        nll(results, data, kMain, Moment::last)));
         });
-  const std::string rises = fmt::format(
-      "rise of the test NLL from its lowest point to the end, more than {} counts, a limit of ours "
-      "(and the training NLL's change): ",
-      kRise);
   claim(results, section,
         {.paper = "ssec:results_uci, fig:uci, fig:uci_noise_train",
          .text = "MLE overfits: its test NLL rises while its training NLL falls.",
-         .numbers = "MLE, " + rises,
+         .numbers = "MLE, " + rises(),
          .headline = "MLE overfits: its test NLL rises while its training NLL falls.",
          .methods = {kLikelihood.method}},
         [&](const std::string& data, Comparison& comparison) {
@@ -261,6 +264,9 @@ void overfitting_claims(const Results& results, Section& section) {
           comparison.add(table_name(data), difference_of(rise_of(results, data, kLikelihood),
                                                          rise_of(results, data, kMain)));
         });
+}
+
+void regularisation_claims(const Results& results, Section& section) {
   claim(results, section,
         {.paper = "ap:mle_noise, fig:uci_noise_train",
          .text = "The training NLL of all methods keeps improving.",
@@ -274,7 +280,7 @@ void overfitting_claims(const Results& results, Section& section) {
   claim(results, section,
         {.paper = "ssec:results_uci",
          .text = "Maximising the entropy as well does not prevent overfitting.",
-         .numbers = "MLE + entropy, " + rises,
+         .numbers = "MLE + entropy, " + rises(),
          .methods = {kEntropy.method}},
         [&](const std::string& data, Comparison& comparison) {
           add_overfitting(results, data, kEntropy, comparison);
@@ -372,6 +378,7 @@ void claims_beyond(const Results& results, Section& section) {
 void describe_uci(const Results& results, Section& section) {
   const std::vector<Variant> variants = variants_of(results);
   overfitting_claims(results, section);
+  regularisation_claims(results, section);
   sensitivity_claim(results, section, variants.front().data);
   noise_wins_claim(results, section, variants.front().data);
   claims_beyond(results, section);
