@@ -139,7 +139,8 @@ class Column:
             return cls(name, "float64", "number")
         if found in ("datetime", "datetime64", "date"):
             return cls(name, "datetime64[ns]", "time")
-        row, value = next((i, v) for i, v in enumerate(series) if not isinstance(v, (str, float, type(None))))
+        known = [(i, v) for i, v in enumerate(series) if v is not None and v == v]
+        row, value = next(((i, v) for i, v in known if type(v) is not type(known[0][1])), known[0])
         raise _core.InputError(
             f"X, row {row}: column {str(name)!r} holds objects of different kinds, here {value!r} of type "
             f"{type(value).__name__}; make it one kind, for example with df[{name!r}].astype(str) or pandas.to_numeric"

@@ -264,14 +264,14 @@ def _draw_alone(axis: Any, values: np.ndarray, ends: tuple[float, float], name: 
     bins = int(min(60, max(15, len(values) ** 0.4)))
     axis.hist(values, bins=bins, range=ends, density=True, color=_PROXY, alpha=0.35, histtype="stepfilled")
     low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
-    axis.set_title(f"{name}: {middle:.3g} ({low:.3g} to {high:.3g})", fontsize="small")
+    axis.set_title(f"{name}\n{middle:.3g} ({low:.3g} to {high:.3g})", fontsize="small")
     axis.set_yticks([])
 
 
 def _draw_regions(axis: Any, points: np.ndarray, x_ends: tuple, y_ends: tuple) -> None:
-    cells = int(min(80, max(20, len(points) ** 0.42)))
+    cells = int(min(100, max(20, len(points) ** 0.5)))
     counts, x, y = np.histogram2d(*points.T, bins=cells, range=[x_ends, y_ends])
-    smooth = _smooth(counts)
+    smooth = _smooth(_smooth(counts))
     order = np.sort(smooth.ravel())[::-1]
     share = np.cumsum(order) / order.sum()
     half, most = (order[np.searchsorted(share, level)] for level in (0.5, 0.9))

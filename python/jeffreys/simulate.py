@@ -121,9 +121,16 @@ class _Raised(Exception):
     """What a user's function raised, in words, so that it passes between processes."""
 
 
+def _wants_rng(simulator: Callable) -> bool:
+    try:
+        return "rng" in inspect.signature(simulator).parameters
+    except ValueError:  # Functions of C, such as NumPy's, do not say.
+        return False
+
+
 def _call(simulator: Callable, vectorized: bool, theta: np.ndarray, seed: int, first_row: int) -> Any:
     """One call, in whichever process: outcomes [rows, outcomes], or the text of what went wrong."""
-    wants_rng = "rng" in inspect.signature(simulator).parameters
+    wants_rng = _wants_rng(simulator)
     try:
         if not vectorized:
             rows = []

@@ -143,7 +143,8 @@ def test_frames_whose_names_are_numbers_keep_them(plane):
 
 
 @pytest.mark.parametrize("column, message", [
-    (["a", 1] * 30, "different kinds.*astype"),
+    (["a", 1] * 30, "row 1.*different kinds, here 1 of type int.*astype"),
+    (["a", 1.5, None] * 20, "row 1.*different kinds, here 1.5"),
     ([{"a": 1}] * 60, "different kinds"),
     ([1 + 2j] * 60, "Complex data"),
 ])  # fmt: skip

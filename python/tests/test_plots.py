@@ -51,7 +51,7 @@ def test_posteriors_and_checks_are_drawn(saved):
     npe = jf.NPE(prior, members=1, settings={"iterations": 50, "flow.transforms": 1}, verbose=False)
     post = npe.append_simulations(theta, x).train().build_posterior()
     figure = saved(post.plot(x=[0.5, 0.5], truth=[0.4, 0.6], samples=2000))
-    assert figure.axes[0].get_title().startswith("a: ")
+    assert figure.axes[0].get_title().startswith("a\n")
     with pytest.raises(ValueError, match="truth: expected 2"):
         post.plot(x=[0.5, 0.5], truth=[1])
     check = post.check(theta[:50], x[:50], num_posterior_samples=50, verbose=False)

@@ -84,6 +84,7 @@ class TestSimulate:
     def test_one_row_at_a_time(self):
         theta, x = jf.simulate(lambda row: row.sum(), PRIOR, 30, vectorized=False)
         np.testing.assert_allclose(x[:, 0], theta.sum(axis=1))
+        np.testing.assert_array_equal(*(v for v in (jf.simulate(np.exp, PRIOR, 30).x, np.exp(theta))))
 
     def test_a_command_is_run_as_by_the_program(self, program):
         (program.folder / "p.toml").write_text(PRIOR.to_toml())
