@@ -21,33 +21,37 @@ struct FitArguments {
   std::vector<std::string> bounds;
   std::string ties, standardize, calibration;
   bool list_settings = false;
-  TableOptions reading;
+  ReadingArguments reading;
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
 };
 
-// name=lower:upper, either side may be empty
-std::pair<std::string, Bounds> parse_bound(const std::string& text) {
+// name=lower:upper, either side may be empty; numbers, or dates and times as in the table, which
+// may have colons themselves.
+std::pair<std::string, Bounds> parse_bound(const std::string& text, const Table& table) {
   constexpr const char* kForm = "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:";
-  const auto [column, range] = split_assignment(text, "--bound", kForm, Equals::last);
-  const std::size_t colon = range.find(':');
-  const auto side = [&](const std::string& part, double absent) {
-    const std::optional<double> value = part.empty() ? absent : read_number(part);
-    if (colon != std::string::npos && value) return *value;
-    throw UsageError(fmt::format("--bound: expected {}, got '{}'", kForm, text));
+  const auto [name, range] = split_assignment(text, "--bound", kForm, Equals::last);
+  const Column* column = table.find(name);
+  const auto side = [&](const std::string& part, double absent) -> std::optional<double> {
+    if (part.empty()) return absent;
+    const auto written = column != nullptr ? column->notation.read(part) : std::nullopt;
+    return written ? written : read_number(part);
   };
-  Bounds bounds;
-  bounds.lower = side(range.substr(0, colon), bounds.lower);
-  bounds.upper = side(range.substr(colon + 1), bounds.upper);
-  return {column, bounds};
+  for (std::size_t colon = range.find(':'); colon != std::string::npos;
+       colon = range.find(':', colon + 1)) {
+    const auto lower = side(range.substr(0, colon), Bounds().lower);
+    const auto upper = side(range.substr(colon + 1), Bounds().upper);
+    if (lower && upper) return {name, {.lower = *lower, .upper = *upper}};
+  }
+  throw UsageError(fmt::format("--bound: expected {}, got '{}'", kForm, text));
 }
 
-SchemaOptions column_options(const FitArguments& a) {
+SchemaOptions column_options(const FitArguments& a, const Table& table) {
   SchemaOptions schema;
   schema.condition = a.condition;
   schema.categorical = a.categorical;
   schema.integer = a.integer;
   schema.ignore = a.ignore;
-  for (const std::string& text : a.bounds) schema.bounds.insert(parse_bound(text));
+  for (const std::string& text : a.bounds) schema.bounds.insert(parse_bound(text, table));
   return schema;
 }
 
@@ -81,13 +85,13 @@ void run_fit(FitArguments& a, Globals& globals) {
   require_other_file(model.string(), {a.table});
   a.training->named = {
       {"ties", a.ties}, {"standardize", a.standardize}, {"calibration.fraction", a.calibration}};
-  TableOptions reading = a.reading;
-  reading.text_columns = a.categorical;
-  const Table table = read_table(a.table, reading);
+  const Table table =
+      read_table(a.table, a.reading.options(TableOptions{.text_columns = a.categorical}));
+  const SchemaOptions columns = column_options(a, table);
   require_writable(model);
   const FitRun run = fit_run(*a.training, model, globals);
   const StopOnSignal signals;
-  TableFit made = fit_table(table, column_options(a), chosen_settings(*a.training), run);
+  TableFit made = fit_table(table, columns, chosen_settings(*a.training), run);
   const auto save = [&](const std::string& record) {
     made.fit.density.record = record;
     made.fit.density.save(model);
@@ -126,7 +130,7 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("--calibration", a->calibration,
                       "Share of the rows to keep for the p-values of `log_prob --percentile` "
                       "(default: none below 1000 rows, then 5 %)");
-  command->add_option("--array", a->reading.array, "Which array of an NPZ file");
+  add_reading_options(*command, a->reading);
   command->footer(
       "Examples:\n"
       "  jeffreys fit table.csv -o table.model\n"

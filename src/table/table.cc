@@ -21,9 +21,7 @@ bool Column::missing(std::size_t row) const {
 
 std::string Column::text(std::size_t row) const {
   if (missing(row)) return {};
-  // Adding 0 turns -0 into 0.
-  return is_text() ? labels[static_cast<std::size_t>(codes[row])]
-                   : fmt::format("{}", numbers[row] + 0.0);
+  return is_text() ? labels[static_cast<std::size_t>(codes[row])] : notation.write(numbers[row]);
 }
 
 const Column* Table::find(std::string_view name) const {
@@ -84,7 +82,8 @@ Table ordered_by_content(const Table& table, const std::vector<std::string>& but
   });
   // Neighbours are alike now, which those who look at the first rows only must not see.
   shuffle(order, {.seed = 0, .purpose = kRowOrder, .iteration = 0});
-  Table ordered{table.source, table.columns, {}};
+  Table ordered = table;
+  ordered.anchors.clear();
   for (Column& column : ordered.columns) {
     column.numbers = in_order(column.numbers, order);
     column.codes = in_order(column.codes, order);
