@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/load.h"
 #include "jeffreys/table/schema.h"
 #include "jeffreys/table/table_file.h"
 
@@ -17,9 +18,10 @@ struct ColumnArguments {
   std::vector<std::string> integer;
   std::vector<std::string> ignore;
   std::vector<std::string> bounds;
-  TableOptions reading;
+  ReadingArguments reading;
 
-  [[nodiscard]] SchemaOptions schema() const;
+  // Bounds are written as the numbers of their column are.
+  [[nodiscard]] SchemaOptions schema(const Table& table) const;
   [[nodiscard]] Table read(const std::string& path) const;
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -25,11 +27,24 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Who reads standard output has seen enough (`jeffreys sample ... | head`): nothing to talk about.
+class ReaderGone : public std::exception {};
+
+// Throws what a failed write to standard output means.
+[[noreturn]] void fail_output();
+
+// On stderr, whatever becomes of it.
+void tell(const std::string& text);
 // For people, on stderr; nothing with --quiet.
 void say(const Globals& globals, const std::string& line);
 // The result, on stdout.
 void print_line(const std::string& line);
 void print_json(const Json& json);
+
+// Adds --seed.
+void add_seed(CLI::App& command, std::uint64_t& target, const std::string& help);
+// A finite number above 0.
+[[nodiscard]] CLI::Validator positive();
 
 // A number that JSON can hold: NaN and infinities become null.
 Json number(double value);

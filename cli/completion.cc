@@ -15,33 +15,47 @@ std::string option_words(const CLI::App& command) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// Made from the parser itself, so it knows every command and option.
-std::string bash_script(const CLI::App& app) {
+std::string names_of(const CLI::App& app) {
   std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+// A case for every command, and for every command of a group such as sbi.
+std::string cases_of(const CLI::App& app, const std::string& before) {
   std::string cases;
   for (const CLI::App* command : app.get_subcommands({})) {
-    names.push_back(command->get_name());
-    cases += fmt::format("    {}) words=\"{} {}\" ;;\n", command->get_name(),
-                         option_words(*command), option_words(app));
+    const std::string name = before + command->get_name();
+    if (!command->get_subcommands({}).empty()) {
+      cases += fmt::format("    \"{} \") names=\"{}\" ;;\n", name, names_of(*command));
+      cases += cases_of(*command, name + " ");
+      continue;
+    }
+    cases += fmt::format("    \"{} \"*) words=\"{}\" ;;\n", name, option_words(*command));
   }
+  return cases;
+}
+
+// Made from the parser itself, so it knows every command and option.
+std::string bash_script(const CLI::App& app) {
   return fmt::format(
       "_jeffreys() {{\n"
-      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" words=\n"
-      "  if ((COMP_CWORD == 1)); then\n"
-      "    COMPREPLY=($(compgen -W \"{} {}\" -- \"$word\"))\n"
-      "    return\n"
-      "  fi\n"
-      "  case ${{COMP_WORDS[1]}} in\n"
+      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" words= names=\n"
+      "  local line=\"${{COMP_WORDS[*]:1:COMP_CWORD-1}} \"\n"
+      "  case $line in\n"
+      "    \" \") names=\"{}\" words=\"{}\" ;;\n"
       "{}"
       "  esac\n"
       "  if [[ $word == -* ]]; then\n"
       "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "  elif [[ -n $names ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$names\" -- \"$word\"))\n"
       "  else\n"
       "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
       "  fi\n"
       "}}\n"
       "complete -o filenames -F _jeffreys jeffreys",
-      fmt::join(names, " "), option_words(app), cases);
+      names_of(app), option_words(app), cases_of(app, ""));
 }
 
 }  // namespace

@@ -110,10 +110,9 @@ void add_demo(CLI::App& app, Globals& globals) {
       ->check(CLI::IsMember(source_names()));
   command->add_option("--rows", a->rows, "How many (default 500)")
       ->check(CLI::Range(Eigen::Index{20}, Eigen::Index{1'000'000}));
-  command->add_option("--seed", a->seed, "Of rows and training (default 0)")
-      ->check(CLI::NonNegativeNumber);
+  add_seed(*command, a->seed, "Of rows and training (default 0)");
   command->add_option("--iterations", a->iterations, "Of each fit (default: by the number of rows)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command->add_option("-o,--output", a->output, "SVG or PNG file (default demo.png)");
   command->footer(
       "Examples:\n  jeffreys demo\n  jeffreys demo --source ring --rows 1000 -o ring.svg");

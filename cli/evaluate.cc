@@ -10,28 +10,32 @@ namespace {
 struct EvaluateArguments {
   std::string model;
   std::string table;
+  std::string from;
+  ReadingArguments reading;
 };
 
 void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
   const auto density = TabularDensity<float>::load(a.model);
-  const Table table = read_table_for(a.table, density.schema());
+  const Table table = read_table_for(a.table, density.schema(), a.reading);
   Json json{{"model", a.model}, {"table", a.table}, {"default", name_of(density.chosen())}};
   std::vector<std::string> lines{
       fmt::format("mean negative log density of {}, nats a row", a.table)};
   const DensityEvaluation found = evaluate_density(density, table);
+  const bool both = a.from.empty();
+  const From only = chosen_from(a.from, density);
   for (const From from : {From::main, From::proxy}) {
-    if (from == From::proxy && !found.proxy) continue;
+    if ((from == From::proxy && !found.proxy) || (!both && from != only)) continue;
     const MeanNll& nll = from == From::main ? found.main : *found.proxy;
     json[name_of(from)] = nll_json(nll);
     json["dropped_rows"] = found.dropped;
     lines.push_back(fmt::format("  {:<6} {:.4f} +- {:.4f}{}", name_of(from), nll.nll,
                                 nll.standard_error,
                                 density.chosen() == from ? "  <- used by default" : ""));
-    if (from == density.chosen() && found.dropped > 0) {
+    if (from == only && found.dropped > 0) {
       lines.push_back(fmt::format("  {} rows with missing values were left out", found.dropped));
     }
   }
-  if (found.reverse) {
+  if (found.reverse && both) {
     const auto& [kl, importance, samples] = *found.reverse;
     json["reverse_kl"] = {{"kl", number(kl.mean)},
                           {"standard_error", number(kl.standard_error)},
@@ -47,7 +51,7 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
         kl.mean, kl.standard_error, 100 * importance.effective_sample_size, importance.pareto_k,
         samples));
   }
-  if (found.energy.conditions > 0) {
+  if (found.energy.conditions > 0 && (both || only == From::proxy)) {
     json.update(energy_json(found.energy));
     json["warnings"] = found.energy.warnings();
     lines.push_back(energy_line(found.energy));
@@ -74,7 +78,11 @@ void add_evaluate(CLI::App& app, Globals& globals) {
       app.add_subcommand("evaluate", "How well a model fits a table, and how its two parts agree");
   command->add_option("model", a->model, "Model file")->required();
   command->add_option("table", a->table, "Rows that the model has not seen")->required();
-  command->footer("Example:\n  jeffreys evaluate table.model test.csv --json");
+  add_from(*command, a->from);
+  add_reading_options(*command, a->reading);
+  command->footer(
+      "Examples:\n  jeffreys evaluate table.model test.csv --json\n"
+      "  jeffreys evaluate table.model test.npz --array x --from main");
   command->callback([a, &globals] { run_evaluate(*a, globals); });
 }
 

@@ -53,10 +53,11 @@ void run_fit(FitArguments& a, Globals& globals) {
                        {"members", a.members},
                        {"simple", a.simple}};
   const Table table = a.columns->read(a.table);
+  const SchemaOptions columns = a.columns->schema(table);
   require_writable(model);
   const FitRun run = fit_run(*a.training, model, globals);
   const StopOnSignal signals;
-  TableFit made = fit_table(table, a.columns->schema(), chosen_settings(*a.training), run);
+  TableFit made = fit_table(table, columns, chosen_settings(*a.training), run);
   const auto save = [&](const std::string& record) {
     made.fit.density.record = record;
     made.fit.density.save(model);

@@ -11,6 +11,7 @@ namespace {
 Json column_json(const ColumnInfo& c) {
   Json json{{"name", c.name}, {"role", name_of(c.role)}, {"kind", name_of(c.kind)}};
   if (!c.labels.empty()) json["labels"] = c.labels;
+  if (c.notation.is_time()) json["pattern"] = c.notation.pattern;
   json["minimum"] = number(c.minimum);
   json["maximum"] = number(c.maximum);
   json["resolution"] = number(c.resolution);
@@ -27,7 +28,10 @@ std::string column_line(const ColumnInfo& c) {
   if (!c.labels.empty()) {
     line += fmt::format(" {} labels", c.labels.size());
   } else if (c.role != ColumnRole::left_out) {
-    line += fmt::format(" {:g} to {:g}", c.minimum, c.maximum);
+    const auto text = [&](double value) {
+      return c.notation.is_plain() ? fmt::format("{:g}", value) : c.notation.write(value);
+    };
+    line += fmt::format(" {} to {}", text(c.minimum), text(c.maximum));
   }
   if (!c.atoms.empty()) line += fmt::format(", {} often", fmt::join(c.atoms, " and "));
   if (c.resolution > 0) line += fmt::format(", resolution {:g}", c.resolution);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
+#include <span>
 
 #include "jeffreys/base/assignment.h"
 #include "jeffreys/base/input_error.h"
@@ -25,10 +28,30 @@ From chosen_from(const std::string& text, const TabularDensity<T>& density) {
 template From chosen_from(const std::string&, const TabularDensity<float>&);
 template From chosen_from(const std::string&, const TabularDensity<double>&);
 
-Table read_table_for(const std::string& path, const Schema& schema) {
-  TableOptions options;
-  options.text_columns = schema.text_columns();
-  return read_table(path, options);
+TableOptions ReadingArguments::options(TableOptions known) const {
+  if (!header.empty()) known.header = header == "yes" ? Header::yes : Header::no;
+  known.missing.insert(known.missing.end(), missing.begin(), missing.end());
+  known.array = array;
+  return known;
+}
+
+void add_reading_options(CLI::App& command, ReadingArguments& a) {
+  command
+      .add_option("--header", a.header,
+                  "yes or no: whether the first line of a CSV file names the columns (default: "
+                  "found out)")
+      ->check(CLI::IsMember({"yes", "no"}));
+  command
+      .add_option("--na", a.missing,
+                  "TEXT,...: cells that are missing, besides empty ones, NA, null, None and the "
+                  "like")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--array", a.array, "Which array of an NPZ file");
+}
+
+Table read_table_for(const std::string& path, const Schema& schema, const ReadingArguments& a) {
+  return read_table(path, a.options(schema.reading()));
 }
 
 Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
@@ -68,7 +91,7 @@ Json as_json(const Table& table) {
     for (std::size_t i = 0; i < column.rows(); ++i) {
       if (column.missing(i)) {
         cells.push_back(nullptr);
-      } else if (column.is_text()) {
+      } else if (column.is_text() || column.notation.is_time()) {
         cells.push_back(column.text(i));
       } else {
         cells.push_back(number(column.numbers[i]));
@@ -96,6 +119,14 @@ void require_folder(const std::filesystem::path& output) {
                    fmt::format("there is no directory {}: create it first", folder.string()));
 }
 
+void require_figure(const std::filesystem::path& path) {
+  if (path.extension() != ".svg" && path.extension() != ".png") {
+    throw InputError(path.string(),
+                     "cannot draw: expected a file name that ends with .svg or .png");
+  }
+  require_folder(path);
+}
+
 void announce(const std::string& path, const Globals& globals) {
   if (globals.json) {
     print_json({{"output", path}});
@@ -104,23 +135,56 @@ void announce(const std::string& path, const Globals& globals) {
   }
 }
 
-void write_result(const Table& table, const std::string& path, const Globals& globals) {
-  if (!path.empty() && path != "-") {
-    write_table(path, table);
-    announce(path, globals);
-    return;
+bool goes_to_output(const std::string& path) { return path.empty() || path == "-"; }
+
+bool is_csv(const std::string& path) {
+  if (goes_to_output(path)) return true;
+  const std::string extension = std::filesystem::path(path).extension().string();
+  constexpr std::array kOthers{".xlsx", ".xls", ".ods", ".parquet", ".feather", ".json", ".h5"};
+  if (std::find(kOthers.begin(), kOthers.end(), extension) != kOthers.end()) {
+    throw UsageError(fmt::format(
+        "-o {}: tables are written as CSV, NPY or NPZ, not as {}; give a name with .csv", path,
+        extension));
   }
-  if (globals.json) {
-    print_line(as_json(table).dump());
-    return;
-  }
-  const auto fail = [] {
-    throw InputError("standard output", "cannot be written: is the disk full?");
+  return extension != ".npy" && extension != ".npz";
+}
+
+ResultWriter::ResultWriter(std::string path, const Globals& globals)
+    : path_(std::move(path)), globals_(globals) {
+  if (is_csv(path_) && !goes_to_output(path_)) file_.emplace(path_);
+}
+
+void ResultWriter::add(const Table& part) {
+  const auto write = [&](std::string_view text) {
+    if (file_) {
+      file_->write(std::as_bytes(std::span(text)));
+    } else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+      fail_output();
+    }
   };
-  write_csv(table, [&](std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail();
-  });
-  if (std::fflush(stdout) != 0) fail();
+  if (!file_ && !goes_to_output(path_)) {
+    write_table(path_, part);
+  } else if (!file_ && globals_.json) {
+    print_line(as_json(part).dump());
+  } else {
+    write_csv(part, write, !begun_);
+  }
+  begun_ = true;
+}
+
+void ResultWriter::finish() {
+  if (file_) file_->commit();
+  if (!goes_to_output(path_)) {
+    announce(path_, globals_);
+  } else if (std::fflush(stdout) != 0) {
+    fail_output();
+  }
+}
+
+void write_result(const Table& table, const std::string& path, const Globals& globals) {
+  ResultWriter writer(path, globals);
+  writer.add(table);
+  writer.finish();
 }
 
 }  // namespace jeffreys::cli

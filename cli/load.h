@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "jeffreys/fit/tabular_density.h"
+#include "jeffreys/storage/atomic_file.h"
 #include "jeffreys/table/table_file.h"
 
 namespace jeffreys::cli {
@@ -16,13 +17,24 @@ namespace jeffreys::cli {
 template <typename T>
 From chosen_from(const std::string& text, const TabularDensity<T>& density);
 
-// A table whose columns are read as the model's.
 // Advice for a model whose Schema is outdated().
 inline constexpr const char* kOutdated =
     "this model is from an earlier version, which treated whole numbers, categories or bounds "
     "differently: fit it again";
 
-Table read_table_for(const std::string& path, const Schema& schema);
+// How tables are read: --header, --na, --array.
+struct ReadingArguments {
+  std::string header;
+  std::vector<std::string> missing;
+  std::string array;
+
+  // Added to what is known about the table.
+  [[nodiscard]] TableOptions options(TableOptions known = {}) const;
+};
+void add_reading_options(CLI::App& command, ReadingArguments& a);
+
+// A table whose columns are read as the model's.
+Table read_table_for(const std::string& path, const Schema& schema, const ReadingArguments& a = {});
 
 // Adds --from.
 void add_from(CLI::App& command, std::string& target);
@@ -34,6 +46,27 @@ Matrix<double> read_given(const std::vector<std::string>& items, const Schema& s
 // The number that the text is, and nothing else.
 std::optional<double> read_number(const std::string& text);
 
+// Whether results go to standard output: "" or "-".
+bool goes_to_output(const std::string& path);
+// Whether results are written as CSV. Throws UsageError for the extensions of other formats that
+// this program does not write.
+bool is_csv(const std::string& path);
+
+// A table that arrives in parts; only CSV can have more than one. Goes where write_result does.
+class ResultWriter {
+ public:
+  ResultWriter(std::string path, const Globals& globals);
+  void add(const Table& part);
+  // Until then there is no file.
+  void finish();
+
+ private:
+  std::string path_;
+  const Globals& globals_;
+  std::optional<storage::AtomicFile> file_;
+  bool begun_ = false;
+};
+
 // A table in a file, or ("" or "-") on standard output: as CSV, or with --json as an object of
 // columns.
 void write_result(const Table& table, const std::string& path, const Globals& globals);
@@ -43,6 +76,9 @@ void require_other_file(const std::string& output, const std::vector<std::string
 
 // Throws InputError if there is no folder for it.
 void require_folder(const std::filesystem::path& output);
+
+// Throws InputError, before long work, if a figure cannot have this name.
+void require_figure(const std::filesystem::path& path);
 
 // Says which file was written: in words, or with --json as {"output": path}.
 void announce(const std::string& path, const Globals& globals);

@@ -18,6 +18,7 @@ struct LogProbArguments {
   bool percentile = false;
   bool explain = false;
   std::string output;
+  ReadingArguments reading;
 };
 
 constexpr std::size_t kMostExplained = 3;
@@ -112,7 +113,7 @@ void run_log_prob(const LogProbArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.model, a.table});
   const auto density = TabularDensity<T>::load(a.model);
   const From from = chosen_from(a.from, density);
-  const Table table = read_table_for(a.table, density.schema());
+  const Table table = read_table_for(a.table, density.schema(), a.reading);
   const TableLogProb result = density.log_prob(table, from, Unusual::keep);
   Table scores{"", {}, {}};
   const std::size_t rows = table.rows();
@@ -153,6 +154,7 @@ void add_log_prob(CLI::App& app, Globals& globals) {
   command->add_option("--precision", a->precision, "float (default) or double arithmetic")
       ->check(CLI::IsMember({"float", "double"}));
   command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
+  add_reading_options(*command, a->reading);
   command->footer(
       "In nats, in the table's units. Rows with a label that the model does not know, or with a\n"
       "value beyond its bounds, are scored too, and a column says what is wrong. Examples:\n"

@@ -1,26 +1,33 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <filesystem>
 #include <new>
 
 #include "cli/command.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/storage/atomic_file.h"
 #include "jeffreys/version.h"
 
 namespace jeffreys::cli {
 namespace {
 
 int fail(ExitCode code, const std::string& message) {
-  fmt::print(stderr, "jeffreys: {}\n", message);
+  tell(fmt::format("jeffreys: {}\n", message));
   return static_cast<int>(code);
+}
+
+// So that the help of every command shows them.
+void add_global_flags(CLI::App& app, Globals& globals) {
+  app.add_flag("-q,--quiet", globals.quiet, "No progress and no summary");
+  app.add_flag("--json", globals.json, "Results as JSON on standard output");
+  for (CLI::App* command : app.get_subcommands({})) add_global_flags(*command, globals);
 }
 
 int run(int argc, char** argv) {
   Globals globals;
   CLI::App app("Fits probability densities to small tables by minimising the Jeffreys divergence.");
   app.set_version_flag("--version", std::string("jeffreys ") + kVersion);
-  app.add_flag("-q,--quiet", globals.quiet, "No progress and no summary");
-  app.add_flag("--json", globals.json, "Results as JSON on standard output");
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
@@ -52,6 +59,7 @@ int run(int argc, char** argv) {
       print_line(std::string("jeffreys ") + kVersion);
     }
   });
+  add_global_flags(app, globals);
   try {
     app.parse(argc, argv);
     return static_cast<int>(globals.exit_code);
@@ -73,6 +81,13 @@ int run(int argc, char** argv) {
     return fail(ExitCode::usage, fmt::format("{}\nTry --help for more.", error.what()));
   } catch (const UsageError& error) {
     return fail(ExitCode::usage, error.what());
+  } catch (const ReaderGone&) {
+    return static_cast<int>(ExitCode::failed);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(ExitCode::bad_input,
+                fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const storage::WriteError& error) {
+    return fail(ExitCode::failed, error.what());
   } catch (const InputError& error) {
     return fail(ExitCode::bad_input, error.what());
   } catch (const std::invalid_argument& error) {
@@ -88,8 +103,9 @@ int run(int argc, char** argv) {
 }  // namespace jeffreys::cli
 
 int main(int argc, char** argv) {
-  // A reader that goes away (`jeffreys sample ... | head`) is an ordinary end of writing.
-  std::signal(SIGPIPE, SIG_DFL);
+  // A reader that goes away (`jeffreys sample ... | head`) is told by the write that fails, so that
+  // a fit can tidy up behind it.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     return jeffreys::cli::run(argc, argv);
   } catch (...) {

@@ -21,6 +21,7 @@ struct PlotArguments {
   std::vector<std::string> given;
   std::vector<std::string> columns;
   bool training = false;
+  ReadingArguments reading;
 };
 
 // The feature columns to draw: those asked for, or the first ones.
@@ -72,10 +73,27 @@ Matrix<double> columns_of(const Table& table, const Schema& schema,
   return x;
 }
 
+// What stands along the axes: labels, and dates as they are written in the table.
+std::vector<report::PairColumn> pair_columns(const std::vector<std::string>& names,
+                                             const Schema& schema) {
+  std::vector<report::PairColumn> columns;
+  for (const std::string& name : names) {
+    report::PairColumn& column = columns.emplace_back(report::PairColumn{name});
+    for (const ColumnInfo& info : schema.columns()) {
+      if (info.name != name) continue;
+      if (info.kind == ColumnKind::categorical) column.labels = info.labels;
+      if (!info.notation.is_time()) continue;
+      column.text = [notation = info.notation](double value) { return notation.write(value); };
+    }
+  }
+  return columns;
+}
+
 bool is_plane(const Schema& schema) {
   if (schema.features() != 2 || schema.continuous() != 2) return false;
   for (const ColumnInfo& column : schema.columns()) {
-    if (column.role == ColumnRole::feature && column.kind == ColumnKind::categorical) return false;
+    if (column.role != ColumnRole::feature) continue;
+    if (column.kind == ColumnKind::categorical || column.notation.is_time()) return false;
   }
   return true;
 }
@@ -84,6 +102,8 @@ void run_plot(const PlotArguments& a, const Globals& globals) {
   const auto density = TabularDensity<float>::load(a.model);
   const std::string output =
       !a.output.empty() ? a.output : a.model + (a.training ? ".training.png" : ".png");
+  require_other_file(output, {a.model, a.table});
+  require_figure(output);
   if (a.training) {
     draw_training_of(density, output);
     announce(output, globals);
@@ -92,7 +112,7 @@ void run_plot(const PlotArguments& a, const Globals& globals) {
   const Matrix<double> context = read_given(a.given, density.schema());
   std::optional<Table> table;
   if (!a.table.empty()) {
-    table = read_table_for(a.table, density.schema());
+    table = read_table_for(a.table, density.schema(), a.reading);
     density.schema().encode(*table);  // says what is wrong with it
   }
   if (is_plane(density.schema())) {
@@ -103,7 +123,8 @@ void run_plot(const PlotArguments& a, const Globals& globals) {
         density.sample(kPairSamples, 0, context, chosen_from(a.from, density)).table;
     const std::size_t features = density.schema().feature_names().size();
     report::draw_pair_plot(
-        output, names, table ? columns_of(*table, density.schema(), names) : Matrix<double>(),
+        output, pair_columns(names, density.schema()),
+        table ? columns_of(*table, density.schema(), names) : Matrix<double>(),
         columns_of(samples, density.schema(), names),
         names.size() < features ? fmt::format("{} of {} columns", names.size(), features) : "");
   }
@@ -123,6 +144,7 @@ void add_plot(CLI::App& app, Globals& globals) {
   command->add_option("--given", a->given, "COLUMN=VALUE,...: values of the condition columns")
       ->delimiter(',');
   add_from(*command, a->from);
+  add_reading_options(*command, a->reading);
   command->add_flag("--training", a->training, "The course of training instead");
   command->footer(
       "Two columns give a density map, other numbers a pair plot of data and samples. Examples:\n"

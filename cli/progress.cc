@@ -47,7 +47,7 @@ ProgressLine::ProgressLine(const Globals& globals, std::chrono::seconds silence)
       pause_(terminal_ ? Clock::duration(std::chrono::milliseconds(200)) : silence) {}
 
 ProgressLine::~ProgressLine() {
-  if (drawn_ && terminal_) fmt::print(stderr, "\n");
+  if (drawn_ && terminal_) tell("\n");
 }
 
 bool ProgressLine::due() const { return shown_ && Clock::now() >= last_ + pause_; }
@@ -58,15 +58,14 @@ void ProgressLine::draw(const std::string& text) {
   drawn_ = true;
   if (terminal_) {
     constexpr std::size_t kWidth = 160;
-    fmt::print(stderr, "\r\033[K{}", text.substr(0, kWidth));
+    tell("\r\033[K" + text.substr(0, kWidth));
   } else {
-    fmt::print(stderr, "{}\n", text);
+    tell(text + "\n");
   }
-  std::fflush(stderr);
 }
 
 void ProgressLine::clear() {
-  if (drawn_ && terminal_) fmt::print(stderr, "\r\033[K");
+  if (drawn_ && terminal_) tell("\r\033[K");
   drawn_ = false;
 }
 

@@ -86,7 +86,8 @@ void run_reproduce(const ReproduceArguments& a, Globals& globals) {
   }
   const StopOnSignal signals;
   Status status(globals);
-  summarise(reproduce(options, status), globals);
+  const ReproduceResult result = reproduce(options, status);
+  summarise(result, globals);
 }
 
 }  // namespace
@@ -116,7 +117,7 @@ void add_reproduce(CLI::App& app, Globals& globals) {
   command
       ->add_option("--checkpoint-seconds", a->options.checkpoint_seconds,
                    "Between two checkpoints of a run (default 20): what a kill can cost")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command->add_flag("--no-training", a->no_training,
                     "Figures and tables from the results that are in the folder");
   command->add_flag("--no-figures", a->no_figures, "Only train");

@@ -14,39 +14,72 @@ struct SampleArguments {
   std::string from;
   std::string output;
   std::uint64_t seed = 0;
+  ReadingArguments reading;
 };
 
-// [rows or 1, context features]; with a file, n samples for each of its rows.
-Matrix<double> conditions(const SampleArguments& a, const Schema& schema) {
-  if (!a.given_file.empty()) {
+// What the rows are conditioned on.
+class Conditions {
+ public:
+  Conditions(const SampleArguments& a, const Schema& schema)
+      : each_(a.rows), given_(!a.given_file.empty()) {
+    if (!given_) {
+      values_ = read_given(a.given, schema);
+      rows_ = a.rows;
+      return;
+    }
     if (!a.given.empty()) throw UsageError("--given and --given-file exclude each other");
     if (schema.context_features() == 0) {
       throw UsageError("--given-file: this model has no condition columns");
     }
-    const Matrix<double> each = schema.encode_conditions(read_table_for(a.given_file, schema));
-    Matrix<double> repeated(each.rows() * a.rows, each.cols());
-    for (Eigen::Index i = 0; i < each.rows(); ++i) {
-      repeated.middleRows(i * a.rows, a.rows).rowwise() = each.row(i);
-    }
-    return repeated;
+    values_ = schema.encode_conditions(read_table_for(a.given_file, schema, a.reading));
+    rows_ = values_.rows() * a.rows;
   }
-  return read_given(a.given, schema);
+
+  // With a file, as many for each of its rows.
+  Eigen::Index rows() const { return rows_; }
+  // [rows or 1, context features] of samples from `first` on.
+  Matrix<double> part(Eigen::Index first, Eigen::Index rows) const {
+    if (!given_) return values_;
+    Matrix<double> part(rows, values_.cols());
+    for (Eigen::Index i = 0; i < rows; ++i) part.row(i) = values_.row((first + i) / each_);
+    return part;
+  }
+
+ private:
+  Matrix<double> values_;
+  Eigen::Index each_;
+  Eigen::Index rows_ = 0;
+  bool given_;
+};
+
+void say_acceptance(double rate, const Globals& globals) {
+  if (rate >= 1) return;
+  say(globals,
+      fmt::format("energy model sampled by a Markov chain: {:.0f} % of its moves accepted{}",
+                  100 * rate, rate < 0.2 ? " (few: do not trust these rows)" : ""));
 }
 
 void run_sample(const SampleArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.model, a.given_file});
   const auto density = TabularDensity<float>::load(a.model);
   const From from = chosen_from(a.from, density);
-  const Matrix<double> context = conditions(a, density.schema());
-  const Eigen::Index rows = a.given_file.empty() ? a.rows : context.rows();
-  const TableSamples samples = density.sample(rows, a.seed, context, from);
-  if (samples.acceptance_rate < 1) {
-    say(globals,
-        fmt::format("energy model sampled by a Markov chain: {:.0f} % of its moves accepted{}",
-                    100 * samples.acceptance_rate,
-                    samples.acceptance_rate < 0.2 ? " (few: do not trust these rows)" : ""));
+  const Conditions conditions(a, density.schema());
+  const Eigen::Index rows = conditions.rows();
+  // CSV goes out in parts, so that memory does not grow with the number of rows; arrays and JSON
+  // do not.
+  const bool in_parts = is_csv(a.output) && !(globals.json && goes_to_output(a.output));
+  const Eigen::Index most = in_parts ? density.kSampleBlock : rows;
+  ResultWriter writer(a.output, globals);
+  double accepted = 0;
+  for (Eigen::Index first = 0; first < rows; first += most) {
+    const Eigen::Index count = std::min(most, rows - first);
+    const TableSamples samples =
+        density.sample(count, a.seed, conditions.part(first, count), from, first);
+    accepted += samples.acceptance_rate * static_cast<double>(count);
+    writer.add(samples.table);
   }
-  write_result(samples.table, a.output, globals);
+  say_acceptance(accepted / static_cast<double>(rows), globals);
+  writer.finish();
 }
 
 }  // namespace
@@ -62,9 +95,9 @@ void add_sample(CLI::App& app, Globals& globals) {
       ->delimiter(',');
   command->add_option("--given-file", a->given_file, "Table with the condition columns");
   add_from(*command, a->from);
-  command->add_option("--seed", a->seed, "The same seed gives the same rows (default 0)")
-      ->check(CLI::NonNegativeNumber);
+  add_seed(*command, a->seed, "The same seed gives the same rows (default 0)");
   command->add_option("-o,--output", a->output, "CSV, NPY or NPZ file (default: standard output)");
+  add_reading_options(*command, a->reading);
   command->footer(
       "Examples:\n"
       "  jeffreys sample table.model -n 1000 -o synthetic.csv\n"

@@ -167,15 +167,13 @@ void add_sampling_options(CLI::App& command, SamplingArguments& a) {
       ->check(CLI::IsMember({"metropolis", "langevin"}));
   command.add_option("--steps", a.steps, "Of Langevin (default 2000)")
       ->check(CLI::Range(1, 1'000'000));
-  command.add_option("--step-size", a.step_size, "Of Langevin (default 1e-4)")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--step-size", a.step_size, "Of Langevin (default 1e-4)")->check(positive());
   command
       .add_option("--time-limit", a.time_limit,
                   "Seconds in all after which Langevin chains that get lost are no longer drawn "
                   "anew (default 60)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--seed", a.seed, "The same seed gives the same samples (default 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(positive());
+  add_seed(command, a.seed, "The same seed gives the same samples (default 0)");
 }
 
 PosteriorSampling sampling_options(const SamplingArguments& a, const ObservedArguments& observed,

@@ -30,15 +30,6 @@ struct CheckArguments {
   std::string figure;
 };
 
-// Before an hour of simulations.
-void require_figure(const std::filesystem::path& path) {
-  if (path.extension() != ".svg" && path.extension() != ".png") {
-    throw InputError(path.string(),
-                     "cannot draw: expected a file name that ends with .svg or .png");
-  }
-  require_folder(path);
-}
-
 void require_sense(const CheckArguments& a) {
   const bool calibration = !a.pairs.empty() || a.simulator.given();
   if (!calibration && a.reference.empty()) {
@@ -209,6 +200,7 @@ void add_sbi_check(CLI::App& sbi, Globals& globals) {
   command
       ->add_option("--outcomes", a->simulator.outcomes,
                    "Names of all of the simulator's outcomes (default: those of the fit)")
+      ->option_text("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--samples", a->samples, "Of the posterior for each pair (default 200)")

@@ -16,6 +16,7 @@ struct SbiFitArguments {
   std::string pairs;
   std::string model;
   std::vector<std::string> parameters;
+  ReadingArguments reading;
   std::string members;
   SimulatorArguments simulator;
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
@@ -74,8 +75,9 @@ void run_fit(SbiFitArguments& a, Globals& globals) {
   require_writable(a.model);
   const std::string source = a.simulator.given() ? a.model + ".pairs.csv" : a.pairs;
   Json record = Json::object();
-  const std::optional<Table> table =
-      a.simulator.given() ? simulated_table(a, source, globals, record) : read_table(a.pairs);
+  const std::optional<Table> table = a.simulator.given()
+                                         ? simulated_table(a, source, globals, record)
+                                         : read_table(a.pairs, a.reading.options());
   if (!table) {
     globals.exit_code = ExitCode::failed;
     return;
@@ -115,13 +117,16 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
   command
       ->add_option("--parameters", a->parameters,
                    "Columns that are inferred (default: those of the prior)")
+      ->option_text("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option("--outcomes", a->simulator.outcomes,
                    "Columns that are observed (default: all others), or names for a simulator's")
+      ->option_text("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_reading_options(*command, a->reading);
   add_simulator_options(*command, a->simulator);
   add_retry_option(*command, a->simulator);
   command

@@ -23,6 +23,7 @@ struct SbiArguments {
   std::string from;
   std::string output;
   std::vector<std::string> truth;
+  std::vector<std::string> parameters;
 };
 
 void say_sampling(const PosteriorSamples& samples, const Globals& globals) {
@@ -35,6 +36,24 @@ void say_sampling(const PosteriorSamples& samples, const Globals& globals) {
   if (samples.lost > 0) {
     say(globals, fmt::format("{} Langevin chains left the finite numbers and were drawn anew",
                              samples.lost));
+  }
+}
+
+// What the samples of one observation say about each parameter.
+void say_summary(const PosteriorSamples& samples, const Posterior& posterior,
+                 const Globals& globals) {
+  const std::vector<std::string> names = posterior.parameter_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Vector<double> sorted = samples.parameters.col(static_cast<Eigen::Index>(i));
+    std::sort(sorted.begin(), sorted.end());
+    const double mean = sorted.mean();
+    const double deviation = std::sqrt((sorted.array() - mean).square().mean());
+    const auto quantile = [&](double share) {
+      return sorted(static_cast<Eigen::Index>(share * static_cast<double>(sorted.size() - 1)));
+    };
+    say(globals,
+        fmt::format("  {:<14} mean {:.4g}, deviation {:.3g}, 90 % between {:.4g} and {:.4g}",
+                    names[i], mean, deviation, quantile(0.05), quantile(0.95)));
   }
 }
 
@@ -61,6 +80,7 @@ void run_sample(const SbiArguments& a, const Globals& globals) {
     table.columns.insert(table.columns.begin(), std::move(place));
   }
   write_result(table, a.output, globals);
+  if (observed.rows() == 1 && !goes_to_output(a.output)) say_summary(samples, posterior, globals);
 }
 
 // Of a table of pairs, none of which is refused.
@@ -132,6 +152,29 @@ Vector<double> read_truth(const std::vector<std::string>& items, const Posterior
   return truth;
 }
 
+// Places of the parameters to draw: those asked for, or the first ones.
+std::vector<Eigen::Index> drawn_parameters(const SbiArguments& a, const Posterior& posterior) {
+  const std::vector<std::string> names = posterior.parameter_names();
+  std::vector<Eigen::Index> places;
+  for (const std::string& name : a.parameters) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      throw UsageError(fmt::format("--parameters: the posterior has no '{}'; it has {}", name,
+                                   fmt::join(names, ", ")));
+    }
+    places.push_back(found - names.begin());
+  }
+  if (places.size() > static_cast<std::size_t>(report::kMostPosteriorParameters)) {
+    throw UsageError(fmt::format("--parameters: at most {} can be drawn, got {}",
+                                 report::kMostPosteriorParameters, places.size()));
+  }
+  const auto most = static_cast<std::size_t>(report::kMostPosteriorParameters);
+  for (std::size_t i = 0; a.parameters.empty() && i < std::min(names.size(), most); ++i) {
+    places.push_back(static_cast<Eigen::Index>(i));
+  }
+  return places;
+}
+
 void run_plot(const SbiArguments& a, const Globals& globals) {
   const std::string output = a.output.empty() ? a.posterior + ".png" : a.output;
   require_other_file(output, {a.posterior, a.observed.file});
@@ -141,25 +184,26 @@ void run_plot(const SbiArguments& a, const Globals& globals) {
   const PosteriorSamples samples =
       posterior.sample(observed, kPlotSamples, sampling_options(a.sampling, a.observed, posterior));
   say_sampling(samples, globals);
-  std::vector<std::string> names = posterior.parameter_names();
-  const std::size_t all = names.size();
-  const auto shown = static_cast<Eigen::Index>(
-      std::min<std::size_t>(all, static_cast<std::size_t>(report::kMostPosteriorParameters)));
-  names.resize(static_cast<std::size_t>(shown));
-  report::PosteriorPlot plot{.names = names, .samples = samples.parameters.leftCols(shown)};
-  if (truth.size() > 0) plot.truth = truth.head(shown);
+  const std::vector<Eigen::Index> places = drawn_parameters(a, posterior);
+  const auto shown = static_cast<Eigen::Index>(places.size());
+  report::PosteriorPlot plot{.samples = samples.parameters(Eigen::all, places)};
+  if (truth.size() > 0) plot.truth = truth(places);
   if (posterior.prior()) {
     plot.lower.resize(shown);
     plot.upper.resize(shown);
-    for (Eigen::Index i = 0; i < shown; ++i) {
-      const Bounds ends =
-          posterior.prior()->parameters()[static_cast<std::size_t>(i)].distribution.support();
-      plot.lower(i) = ends.lower;
-      plot.upper(i) = ends.upper;
-    }
   }
-  if (static_cast<std::size_t>(shown) < all) {
-    plot.title = fmt::format("the first {} of {} parameters", shown, all);
+  const std::vector<std::string> names = posterior.parameter_names();
+  for (Eigen::Index i = 0; i < shown; ++i) {
+    const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(i)]);
+    plot.names.push_back(names[place]);
+    if (!posterior.prior()) continue;
+    const Bounds ends = posterior.prior()->parameters()[place].distribution.support();
+    plot.lower(i) = ends.lower;
+    plot.upper(i) = ends.upper;
+  }
+  if (places.size() < names.size() && a.parameters.empty()) {
+    plot.title = fmt::format("the first {} of {} parameters; --parameters chooses others", shown,
+                             names.size());
   }
   report::draw_posterior(output, plot);
   announce(output, globals);
@@ -210,6 +254,11 @@ void add_sbi_plot(CLI::App& sbi, Globals& globals) {
       sbi.add_subcommand("plot", "Draw a posterior: pair plot with credible regions");
   command->add_option("posterior", a->posterior, "Posterior file")->required();
   add_observed_options(*command, a->observed);
+  command
+      ->add_option("--parameters", a->parameters, "Which parameters to draw (default: the first)")
+      ->option_text("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--truth", a->truth, "PARAMETER=NUMBER,...: the true parameter, marked")
       ->delimiter(',')
       ->allow_extra_args(false);

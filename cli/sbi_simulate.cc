@@ -134,7 +134,7 @@ void add_simulator_options(CLI::App& command, SimulatorArguments& a) {
   command.add_option("--processes", a.processes, "Calls at the same time (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--call-seconds", a.seconds, "Seconds that one call may take (default 60)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
 }
 
 void add_retry_option(CLI::App& command, SimulatorArguments& a) {
@@ -212,8 +212,7 @@ void add_sbi_simulate(CLI::App& sbi, Globals& globals) {
                    "Names of the outcomes (default: those of the task, or x1, x2, ...)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--seed", a->simulator.seed, "Of all random numbers (default 0)")
-      ->check(CLI::NonNegativeNumber);
+  add_seed(*command, a->simulator.seed, "Of all random numbers (default 0)");
   command
       ->add_option("-o,--output", a->output,
                    "Table of pairs: CSV, NPY or NPZ file; OUTPUT.journal keeps what is done")

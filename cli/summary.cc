@@ -64,11 +64,13 @@ std::string summary_text(const PreparedTable& table, const FitReport& report) {
           ? fmt::format(", given {}", fmt::join(table.schema.condition_names(), ", "))
           : ""));
   const std::vector<std::string>& notes = table.schema.notes();
-  const std::size_t shown = notes.size() <= kMostNotes ? notes.size() : kMostNotes - 1;
+  const std::size_t leading = table.schema.leading_notes();
+  const std::size_t shown =
+      notes.size() <= kMostNotes ? notes.size() : std::max(leading, kMostNotes - 1);
   for (std::size_t i = 0; i < shown; ++i) lines.push_back("  note: " + notes[i]);
   if (shown < notes.size()) {
-    lines.push_back(
-        fmt::format("  and {} more notes: `jeffreys inspect` shows them", notes.size() - shown));
+    lines.push_back(fmt::format("  and {} more note{}: `jeffreys inspect` shows them",
+                                notes.size() - shown, notes.size() - shown == 1 ? "" : "s"));
   }
   lines.push_back(stop_text(report.training, report.blend.empty() ? 1 : report.members));
   lines.emplace_back("mean negative log density, nats a row (lower is better)");

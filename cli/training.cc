@@ -71,17 +71,17 @@ void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArgum
                      "A collection of settings; `jeffreys fit --settings` lists them");
   command.add_option("--config", a->config, "TOML file with settings");
   command
-      .add_option("--set", a->set, "KEY=VALUE: one setting; `jeffreys fit --settings` lists them")
+      .add_option("--set", a->set,
+                  "One setting; may be given again. `jeffreys fit --settings` lists them")
+      ->option_text("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--missing", a->missing, "Rows with missing values: drop (default) or error");
-  command.add_option("--seed", a->seed, "Of all random numbers (default 0)")
-      ->check(CLI::NonNegativeNumber)
-      ->each([a](const std::string&) { a->seed_given = true; });
+  add_seed(command, a->seed, "Of all random numbers (default 0)");
+  command.get_option("--seed")->each([a](const std::string&) { a->seed_given = true; });
   command
       .add_option("--threads", a->threads, "Default: all cores; the result does not depend on it")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--time-limit", a->time_limit, "Seconds of training")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--time-limit", a->time_limit, "Seconds of training")->check(positive());
   command.add_flag("--no-validation", a->no_validation, "Hold nothing out, as in the paper");
   command.add_flag("--resume", a->resume, "Go on from the checkpoint of an interrupted fit");
 }

@@ -48,14 +48,16 @@ void add_zuko(CLI::App& app, Globals& globals) {
         import ? "import" : "export",
         import ? "Make a model of weights from elsewhere" : "Weights for elsewhere");
     group->require_subcommand(1);
+    const char* example = import ? "Example:\n  jeffreys import zuko weights.npz -o flow.model"
+                                 : "Example:\n  jeffreys export zuko flow.model -o weights.npz";
+    group->footer(example);
     CLI::App* command =
         group->add_subcommand("zuko", import ? "From a zuko.flows.NSF state dict (NPZ)"
                                              : "To a zuko.flows.NSF state dict (NPZ)");
     command->add_option("input", a->input, import ? "NPZ file" : "Model file")->required();
     command->add_option("-o,--output", a->output, import ? "Model file" : "NPZ file")->required();
     if (!import) add_from(*command, a->from);
-    command->footer(import ? "Example:\n  jeffreys import zuko weights.npz -o flow.model"
-                           : "Example:\n  jeffreys export zuko flow.model -o weights.npz");
+    command->footer(example);
     command->callback(
         [a, import, &globals] { import ? run_import(*a, globals) : run_export(*a, globals); });
   }

@@ -25,6 +25,29 @@ void collect(const toml::table& table, const std::string& prefix, std::vector<Fl
   }
 }
 
+// Every part of a dotted key is a table in a table: thousands of them would exhaust the stack.
+void refuse_deep_keys(const std::string& text, const std::string& file) {
+  constexpr std::size_t kMostParts = 100;
+  std::size_t parts = 0;
+  std::size_t line = 1;
+  char quote = '\0';
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      quote = '\0';
+    }
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+      continue;
+    }
+    if (c == '"' || c == '\'') quote = c;
+    if (c == '#') quote = '\n';  // a comment ends with its line
+    if (c == '.') ++parts;
+    if (c == '=' || c == ',' || c == '[' || c == '{' || c == '\n') parts = 0;
+    if (parts > kMostParts) throw InputError(file, "a key has more than 100 parts", line);
+  }
+}
+
 }  // namespace
 
 std::string read_toml(const std::filesystem::path& path) {
@@ -34,10 +57,19 @@ std::string read_toml(const std::filesystem::path& path) {
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw InputError(path.string(), "cannot be read: is the name right?");
-  return {std::istreambuf_iterator<char>(stream), {}};
+  // A device or a pipe may never end.
+  constexpr std::size_t kLargest = std::size_t{1} << 20;
+  std::string text(kLargest + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kLargest) {
+    throw InputError(path.string(), "is larger than 1 MB, too large for a file of settings");
+  }
+  return text;
 }
 
 toml::table parse_toml(const std::string& text, const std::string& file) {
+  refuse_deep_keys(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {

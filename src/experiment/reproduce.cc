@@ -63,7 +63,21 @@ QueuedJob queued(Job job, const std::filesystem::path& folder, const ReproduceOp
           }};
 }
 
+// A word that is in no name would silently run nothing.
+void require_known(const ReproduceOptions& options) {
+  std::vector<std::string> missed = options.only;
+  for (const std::string& name : options.names) {
+    for (const Job& job : make_jobs(plan_of(name), options.scale, options.seeds)) {
+      std::erase_if(missed, [&](const std::string& part) { return selected(job, {part}); });
+    }
+  }
+  if (missed.empty()) return;
+  throw std::invalid_argument(fmt::format(
+      "--only {}: no run has this in its name, such as density/ring/ours/seed-0", missed.front()));
+}
+
 std::vector<QueuedJob> queue_of(const ReproduceOptions& options) {
+  require_known(options);
   std::vector<QueuedJob> queue;
   std::size_t place = 0;
   for (const std::string& name : options.names) {

@@ -218,7 +218,11 @@ Vector<double> TabularDensity<T>::p_values(const Vector<double>& log_prob, From 
 template <typename T>
 TableSamples TabularDensity<T>::sample(Eigen::Index rows, std::uint64_t seed,
                                        const MatrixView<double>& conditions,
-                                       std::optional<From> from) const {
+                                       std::optional<From> from, Eigen::Index first_row) const {
+  if (first_row < 0 || first_row % kSampleBlock != 0) {
+    throw std::invalid_argument(
+        fmt::format("first_row: expected a multiple of {}, got {}", kSampleBlock, first_row));
+  }
   const auto columns = static_cast<Eigen::Index>(schema_.context_features());
   if (conditions.cols() != columns ||
       (columns > 0 && conditions.rows() != 1 && conditions.rows() != rows)) {
@@ -231,10 +235,11 @@ TableSamples TabularDensity<T>::sample(Eigen::Index rows, std::uint64_t seed,
   Matrix<double> x(rows, model.features());
   TableSamples result;
   double accepted = 0;
-  for (Eigen::Index first = 0; first < rows; first += kRowsAtOnce) {
-    const Eigen::Index count = std::min(kRowsAtOnce, rows - first);
+  for (Eigen::Index first = 0; first < rows; first += kSampleBlock) {
+    const Eigen::Index count = std::min(kSampleBlock, rows - first);
     const Matrix<T> c = columns > 0 ? context_part<T>(conditions, first, count) : Matrix<T>();
-    const RandomStream stream{seed, kTableSamples, static_cast<std::uint64_t>(first / kRowsAtOnce)};
+    const RandomStream stream{seed, kTableSamples,
+                              static_cast<std::uint64_t>((first_row + first) / kSampleBlock)};
     if (density != nullptr) {
       x.middleRows(first, count) = density->sample(count, c, stream).x.template cast<double>();
       accepted += static_cast<double>(count);

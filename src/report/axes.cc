@@ -62,6 +62,16 @@ void set_names(Script& script, const Axes& axes, double width) {
                           fmt::join(tics, ", ")));
 }
 
+void set_marks(Script& script, char axis, const std::vector<Mark>& marks, std::size_t letters,
+               const char* turn) {
+  std::vector<std::string> tics;
+  for (const Mark& mark : marks) {
+    tics.push_back(fmt::format("{} {}", literal(mark.text, letters), number(mark.at)));
+  }
+  script.line(
+      fmt::format("set {}tics nomirror {} noenhanced ({})", axis, turn, fmt::join(tics, ", ")));
+}
+
 void set_labels(Script& script, const Axes& axes, const Box& box) {
   const double middle = box.left + 0.5 * box.width;
   const double below = box.top + box.height + 29 + axes.slanted;
@@ -135,9 +145,19 @@ void set_axes(Script& script, const Axes& axes, const Box& box, const PanelStyle
   set_axis(script, 'x', axes.x, axes.log_x, style.x_tics, box.width);
   set_axis(script, 'y', axes.y, axes.log_y, style.y_tics, box.height);
   if (!axes.x_names.empty()) set_names(script, axes, box.width);
+  if (style.x_tics && !style.x_marks.empty()) {
+    set_marks(script, 'x', style.x_marks, kSlantedLetters,
+              style.slant > 0 ? "rotate by 35 right" : "norotate center");
+  }
+  if (style.y_tics && !style.y_marks.empty()) {
+    constexpr std::size_t kLetters = 8;  // what the room beside the axis holds
+    set_marks(script, 'y', style.y_marks, kLetters, "norotate right");
+  }
   script.line("set xtics offset 0,0.4\nset ytics offset 0.4,0");
   if (!axes.y_tics) script.line("unset ytics");
-  set_labels(script, axes, box);
+  Axes named = axes;
+  named.slanted += style.slant;
+  set_labels(script, named, box);
 }
 
 Legend legend_of(const std::vector<std::string>& names, double width) {

@@ -35,6 +35,12 @@ struct Box {
   double height = 0;
 };
 
+// A mark on an axis, with its text.
+struct Mark {
+  double at = 0;
+  std::string text = {};
+};
+
 struct PanelStyle {
   double color_max = 1;      // the density that has the last colour
   bool color_bar = false;    // beside a map
@@ -45,6 +51,9 @@ struct PanelStyle {
   double point_size = 0.28;  // of scatters
   Eigen::Index most_points = 4000;
   const char* color = kDataColor;  // of scatters
+  std::vector<Mark> x_marks = {};  // instead of numbers
+  std::vector<Mark> y_marks = {};
+  double slant = 0;  // room that the texts of x_marks need; 0: they lie flat
 };
 
 struct Axes {

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <span>
 #include <system_error>
@@ -58,18 +61,15 @@ class NamelessFile {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 
-// Runs gnuplot without a shell and gives its exit code, negative when a signal ended it. Between
+// Runs a program without a shell and gives its exit code, negative when a signal ended it. Between
 // fork and exec only calls that are safe while other threads hold locks.
-int run_gnuplot(const fs::path& path, int input, int output, int errors) {
-  char program[] = "gnuplot";
-  char no_user_settings[] = "--default-settings";
-  char from_input[] = "/dev/stdin";  // "-" means the same, but is read byte by byte
-  char* const arguments[] = {program, no_user_settings, from_input, nullptr};
+int run_program(const fs::path& path, char* const* arguments, int input, int output, int errors) {
   const ::pid_t child = ::fork();
   if (child < 0) fail(path, "no process: " + std::generic_category().message(errno));
   if (child == 0) {
     if (::dup2(input, 0) >= 0 && ::dup2(output, 1) >= 0 && ::dup2(errors, 2) >= 0) {
-      ::execvp(program, arguments);
+      std::signal(SIGPIPE, SIG_DFL);
+      ::execvp(arguments[0], arguments);
     }
     ::_exit(errno == ENOENT ? kNotFound : kNotFound - 1);
   }
@@ -79,6 +79,52 @@ int run_gnuplot(const fs::path& path, int input, int output, int errors) {
     if (errno != EINTR) return 0;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+int run_gnuplot(const fs::path& path, int input, int output, int errors) {
+  char program[] = "gnuplot";
+  char no_user_settings[] = "--default-settings";
+  char from_input[] = "/dev/stdin";  // "-" means the same, but is read byte by byte
+  char* const arguments[] = {program, no_user_settings, from_input, nullptr};
+  return run_program(path, arguments, input, output, errors);
+}
+
+// Whether a font of this machine has the letter.
+bool has_glyph(const fs::path& path, char32_t letter) {
+  NamelessFile nothing(path);
+  NamelessFile fonts(path);
+  NamelessFile errors(path);
+  char program[] = "fc-list";
+  std::string wanted = fmt::format(":charset={:x}", static_cast<std::uint32_t>(letter));
+  char* const arguments[] = {program, wanted.data(), nullptr};
+  const int code =
+      run_program(path, arguments, nothing.descriptor(), fonts.descriptor(), errors.descriptor());
+  return code == 0 && !fonts.read().empty();
+}
+
+// Gnuplot draws letters for which there is no font as boxes that cover the whole picture: small
+// ones take their place. Every font has those of Europe.
+std::string with_known_letters(const fs::path& path, const std::string& text) {
+  constexpr char32_t kKnown = 0x590;
+  constexpr std::size_t kMostLookups = 60;
+  std::map<char32_t, bool> known;
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    char32_t letter = size == 1 ? first : first & (0xffU >> (size + 1));
+    for (std::size_t k = 1; k < size && i + k < text.size(); ++k) {
+      letter = (letter << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3fU);
+    }
+    const bool punctuation = letter >= 0x2000 && letter < 0x2700;
+    if (letter >= kKnown && !punctuation && !known.contains(letter)) {
+      known[letter] = known.size() < kMostLookups && has_glyph(path, letter);
+    }
+    const bool drawn = letter < kKnown || punctuation || known[letter];
+    result += drawn ? text.substr(i, size) : "\u25a1";
+    i += size;
+  }
+  return result;
 }
 
 bool is_svg(const fs::path& path) { return path.extension() == ".svg"; }
@@ -133,7 +179,9 @@ void render(const fs::path& path, const Script& script) {
   NamelessFile input(path);
   NamelessFile output(path);
   NamelessFile errors(path);
-  if (!input.write("set encoding utf8\n" + terminal(script, svg) + script.text())) {
+  // An SVG is drawn where it is looked at.
+  const std::string text = svg ? script.text() : with_known_letters(path, script.text());
+  if (!input.write("set encoding utf8\n" + terminal(script, svg) + text)) {
     fail(path, "a temporary file cannot be written; is the disk full?");
   }
   const int code = run_gnuplot(path, input.descriptor(), output.descriptor(), errors.descriptor());

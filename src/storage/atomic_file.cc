@@ -32,8 +32,16 @@ std::string advice(int error) {
 }
 
 [[noreturn]] void fail(const fs::path& path, int error) {
-  throw InputError(path.string(),
-                   "cannot write: " + std::generic_category().message(error) + advice(error));
+  const std::string problem =
+      "cannot write: " + std::generic_category().message(error) + advice(error);
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EIO:
+    case EPIPE: throw WriteError(path.string(), problem);
+    default: throw InputError(path.string(), problem);
+  }
 }
 
 // The file that is to be replaced, behind any symbolic links. Refuses everything but a regular

@@ -123,7 +123,7 @@ double FeatureDecoder::operator()(double z, const Origin& origin) const {
   if (info_.kind == ColumnKind::categorical) {
     return std::clamp(std::floor(value), 0.0, static_cast<double>(info_.labels.size() - 1));
   }
-  double rounded = round_(value);
+  double rounded = info_.resolution > 0 ? round_(value) : info_.notation.round(value);
   if (rounded < info_.bounds.lower) rounded = round_(rounded + info_.resolution);
   if (rounded > info_.bounds.upper) rounded = round_(rounded - info_.resolution);
   return std::clamp(rounded, info_.bounds.lower, info_.bounds.upper);

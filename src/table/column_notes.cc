@@ -64,6 +64,16 @@ Notes atom_notes(const ColumnInfo& info, std::size_t held, std::size_t rows) {
       info.atoms.size() == 1 ? "its" : "their")};
 }
 
+std::string bounded_note(const ColumnInfo& info) {
+  const auto [lower, upper] = info.bounds;
+  const std::string least = std::isfinite(lower) ? info.notation.write(lower) : "";
+  const std::string most = std::isfinite(upper) ? info.notation.write(upper) : "";
+  return fmt::format("Column {} never lies {}.", name_of(info),
+                     least.empty()  ? "above " + most
+                     : most.empty() ? "below " + least
+                                    : fmt::format("below {} or above {}", least, most));
+}
+
 // Only where a normal distribution of the same mean and deviation would reach beyond.
 Notes bound_notes(const ColumnInfo& info) {
   constexpr double kReach = 3;    // deviations

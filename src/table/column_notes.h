@@ -19,6 +19,8 @@ Notes order_notes(const ColumnInfo& info, const std::vector<double>& values);
 Notes tie_notes(const ColumnInfo& info, const Repeats& repeats, std::size_t rows);
 // `held`: rows of the atoms together.
 Notes atom_notes(const ColumnInfo& info, std::size_t held, std::size_t rows);
+// Of a column with bounds.
+std::string bounded_note(const ColumnInfo& info);
 // Of a column without bounds that looks as if it had some.
 Notes bound_notes(const ColumnInfo& info);
 // `free`: values before they are standardised, [rows, places of a cell].

@@ -61,6 +61,30 @@ void require_usable(const Table& table, const Column& column, const ColumnInfo& 
   }
 }
 
+// A number as a label, without the digits that a file may have added.
+std::string label_of(const Column& column, std::size_t row) {
+  if (column.is_text() || !column.notation.is_plain()) return column.text(row);
+  return Notation{}.write(column.numbers[row]);
+}
+
+// Dates are no numbers, and seconds no days.
+void require_unit(const Table& table, const Column& column, const ColumnInfo& info) {
+  const Unit found = column.notation.unit();
+  const Unit needed = info.notation.unit();
+  if (found == needed || (found == Unit::number && column.place == 0)) return;
+  const auto name = [](const Notation& notation) {
+    if (!notation.is_time()) return std::string("numbers");
+    return fmt::format("{} like {}", notation.is_time_of_day() ? "times" : "dates",
+                       notation.write(0));
+  };
+  for (std::size_t row = 0; row < column.rows(); ++row) {
+    if (column.missing(row)) continue;
+    refuse_cell(table, column, row,
+                fmt::format("holds {}, where the model has {}; write it as the model's",
+                            name(column.notation), name(info.notation)));
+  }
+}
+
 class LabelCodes {
  public:
   LabelCodes(const Table& table, const Column& column, const ColumnInfo& info, Unusual unusual)
@@ -100,7 +124,7 @@ class LabelCodes {
     for (std::size_t row = 0; row < codes.size(); ++row) {
       if (column_.missing(row)) continue;
       const auto [found, fresh] = known.emplace(column_.numbers[row], 0);
-      if (fresh) found->second = code(column_.text(row), row);
+      if (fresh) found->second = code(label_of(column_, row), row);
       codes[row] = found->second;
     }
     return codes;
@@ -133,6 +157,7 @@ ColumnValues::ColumnValues(const Table& table, const Column& column, const Colum
     own_.assign(column.rows(), kMissingCell);
     return;
   }
+  require_unit(table, column, info);
   require_usable(table, column, info, unusual);
   shared_ = column.numbers;
 }
@@ -145,7 +170,11 @@ std::string what_is_unusual(const ColumnInfo& info, const Column& column, std::s
   }
   const auto [lower, upper] = info.bounds;
   if (value < lower || value > upper) {
-    return fmt::format("has {}, outside its bounds {} to {}", value, lower, upper);
+    const auto text = [&](double end) {
+      return std::isfinite(end) ? info.notation.write(end) : fmt::format("{}", end);
+    };
+    return fmt::format("has {}, outside its bounds {} to {}", text(value), text(lower),
+                       text(upper));
   }
   if (info.distribution && !std::isnan(value) && !info.distribution->contains(value)) {
     return fmt::format("has {}, outside the prior's support {}", value,
@@ -163,7 +192,7 @@ std::vector<std::string> sorted_labels(const Table& table, const Column& column)
     for (std::size_t row = 0; row < column.rows(); ++row) {
       if (!column.missing(row)) rows.emplace(column.numbers[row], row);
     }
-    for (const auto& [number, row] : rows) labels.insert(column.text(row));
+    for (const auto& [number, row] : rows) labels.insert(label_of(column, row));
   }
   for (const std::string& label : labels) {
     if (is_utf8(label)) continue;

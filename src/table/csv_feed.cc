@@ -12,6 +12,16 @@ namespace {
 // A longer field is a quote that was never closed.
 constexpr std::size_t kLongestField = std::size_t{1} << 20;
 
+constexpr std::size_t kLongestError = 8;
+
+bool is_error_value(std::string_view line) {
+  for (const std::string_view error :
+       {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"}) {
+    if (line.starts_with(error)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 CsvFeed::CsvFeed(std::string file, char delimiter, char terminator, RecordSink& sink)
@@ -45,8 +55,18 @@ void CsvFeed::on_record(int, void* self) {
 }
 
 void CsvFeed::push(std::string_view block) {
+  if (!held_.empty()) {
+    const std::string joined = std::exchange(held_, {}).append(block);
+    push(joined);
+    return;
+  }
   while (!block.empty()) {
-    if (at_line_start_) begin_line(block.front());
+    if (at_line_start_ && block.front() == '#' && block.size() < kLongestError &&
+        block.find(terminator_) == std::string_view::npos) {
+      held_ = block;
+      return;
+    }
+    if (at_line_start_) begin_line(block);
     const std::size_t end = block.find(terminator_);
     const bool whole = end != std::string_view::npos;
     const std::string_view piece = whole ? block.substr(0, end + 1) : block;
@@ -57,6 +77,11 @@ void CsvFeed::push(std::string_view block) {
 }
 
 void CsvFeed::finish() {
+  // Too short to be an error value and more.
+  if (const std::string rest = std::exchange(held_, {}); is_error_value(rest)) {
+    begin_line(rest);
+    parse(rest);
+  }
   const int status = csv_fini(&parser_, on_field, on_record, this);
   rethrow();
   if (status != 0) {
@@ -64,10 +89,10 @@ void CsvFeed::finish() {
   }
 }
 
-void CsvFeed::begin_line(char first) {
+void CsvFeed::begin_line(std::string_view rest) {
   ++line_;
   const bool between = parser_.pstate == between_records_;
-  skipping_ = between && first == '#';
+  skipping_ = between && rest.front() == '#' && !is_error_value(rest);
   if (between) record_line_ = line_;
 }
 

@@ -19,7 +19,8 @@ class RecordSink {
 };
 
 // Hands the text to libcsv line by line: so it knows on which line each record began, and lines
-// that begin with # outside of a record never reach the parser.
+// that begin with # outside of a record never reach the parser, unless that is the error value of a
+// spreadsheet, such as #N/A.
 class CsvFeed {
  public:
   CsvFeed(std::string file, char delimiter, char terminator, RecordSink& sink);
@@ -35,7 +36,7 @@ class CsvFeed {
  private:
   static void on_field(void* text, std::size_t size, void* self);
   static void on_record(int terminator, void* self);
-  void begin_line(char first);
+  void begin_line(std::string_view rest);
   void parse(std::string_view piece);
   void rethrow();
   [[noreturn]] void refuse_quote() const;
@@ -49,6 +50,7 @@ class CsvFeed {
   std::size_t record_line_ = 0;
   bool at_line_start_ = true;
   bool skipping_ = false;
+  std::string held_;  // the beginning of a line that may be a comment
   // Exceptions must not pass through libcsv, which is C.
   std::exception_ptr failure_;
 };

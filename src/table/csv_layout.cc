@@ -3,93 +3,71 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
-#include "base/cell.h"
 #include "base/quote.h"
 #include "jeffreys/base/input_error.h"
-#include "table/csv_feed.h"
+#include "table/csv_sample.h"
+#include "table/find_notation.h"
 
 namespace jeffreys {
 namespace {
 
-constexpr std::size_t kSampleRecords = 1000;
+constexpr std::string_view kDelimiters = ",;\t|";
 
-struct Record {
-  std::size_t line = 0;
-  std::vector<std::string> cells;
-};
-
-class Sample : public RecordSink {
- public:
-  std::vector<Record> records;
-
-  void field(std::string_view text) override {
-    if (records.size() < kSampleRecords) cells_.emplace_back(text);
-  }
-  void end_record(std::size_t line) override {
-    if (records.size() < kSampleRecords) records.push_back({line, std::move(cells_)});
-    cells_.clear();
-  }
-
- private:
-  std::vector<std::string> cells_;
-};
-
-std::vector<Record> read_sample(const std::string& file, std::string_view text, bool whole,
-                                char delimiter, char terminator) {
-  Sample sample;
-  CsvFeed feed(file, delimiter, terminator, sample);
-  feed.push(text);
-  if (whole) feed.finish();
-  return std::move(sample.records);
-}
-
-CellKind kind_of(const std::string& cell) {
-  double number = 0;
-  return read_cell(cell, number);
-}
-
-// Orders candidates: all records alike with two fields or more, then the share of cells that are
-// numbers, then the number of fields.
+// Orders candidates: all records alike with two fields or more, or all but those before the table,
+// or a single column of numbers; then fewer records before the table, then the share of cells that
+// are numbers, then the number of fields.
 struct Merit {
-  bool consistent = false;
+  int alike = 0;
+  std::ptrdiff_t preamble = 0;  // negative
   double numbers = 0;
   std::size_t fields = 0;
 
   auto operator<=>(const Merit&) const = default;
 };
 
-Merit merit_of(const std::vector<Record>& records) {
+Merit merit_of(const CsvRecords& records) {
+  constexpr std::size_t kJudged = 50;
   if (records.empty()) return {};
-  const std::size_t fields = records.front().cells.size();
+  const bool short_header = lacks_first_name(records);
+  const std::size_t preamble = short_header ? 0 : count_preamble(records);
+  const std::size_t fields = records.back().cells.size();
+  const std::size_t first = preamble + (records.size() > preamble + 1 ? 1 : 0);
   std::size_t numbers = 0;
   std::size_t cells = 0;
-  bool alike = fields > 1;
-  for (std::size_t i = records.size() > 1 ? 1 : 0; i < records.size(); ++i) {
+  bool alike = short_header || records[preamble].cells.size() == fields;
+  for (std::size_t i = first; i < records.size(); ++i) {
     alike = alike && records[i].cells.size() == fields;
+    if (i >= first + kJudged) continue;
     cells += records[i].cells.size();
-    for (const std::string& cell : records[i].cells) {
-      if (kind_of(cell) == CellKind::number) ++numbers;
-    }
+    for (const std::string& cell : records[i].cells) numbers += has_notation(cell) ? 1 : 0;
   }
-  return {alike, static_cast<double>(numbers) / static_cast<double>(cells), fields};
+  // Of numbers that may have commas.
+  const bool single = fields == 1 && numbers == cells &&
+                      records.front().cells.front().find_first_of(kDelimiters) == std::string::npos;
+  const bool table = fields > 1 && preamble == 0;
+  return {!alike                 ? 0
+          : table                ? 2
+          : fields > 1 || single ? 1
+                                 : 0,
+          -static_cast<std::ptrdiff_t>(preamble),
+          static_cast<double>(numbers) / static_cast<double>(std::max<std::size_t>(cells, 1)),
+          fields};
 }
 
 // The records with the best of the delimiters allowed, which goes to the layout.
-std::vector<Record> best_sample(const std::string& file, std::string_view text, bool whole,
-                                char wanted, CsvLayout& layout) {
-  std::optional<std::vector<Record>> records;
+CsvRecords best_sample(const std::string& file, std::string_view text, bool whole, char wanted,
+                       CsvLayout& layout) {
+  std::optional<CsvRecords> records;
   std::optional<InputError> failure;
   Merit best;
-  for (const char delimiter : {',', ';', '\t'}) {
+  for (const char delimiter : kDelimiters) {
     if (wanted != '\0' && wanted != delimiter) continue;
     try {
-      std::vector<Record> candidate = read_sample(file, text, whole, delimiter, layout.terminator);
+      CsvRecords candidate = read_sample(file, text, whole, delimiter, layout.terminator);
       const Merit merit = merit_of(candidate);
       if (records && merit <= best) continue;
       layout.delimiter = delimiter;
@@ -103,83 +81,137 @@ std::vector<Record> best_sample(const std::string& file, std::string_view text, 
   return std::move(*records);
 }
 
-bool has_header(const std::vector<Record>& records) {
-  const std::vector<std::string>& first = records.front().cells;
-  bool all_missing = true;
-  for (const std::string& cell : first) {
-    const CellKind kind = kind_of(cell);
-    if (kind == CellKind::number) return false;
-    all_missing = all_missing && kind == CellKind::missing;
-  }
-  if (all_missing) return false;
-  if (records.size() == 1) return true;
-  bool again = std::set(first.begin(), first.end()).size() < first.size();
-  for (auto record = records.begin() + 1; record != records.end(); ++record) {
-    for (std::size_t i = 0; i < record->cells.size(); ++i) {
-      if (kind_of(record->cells[i]) == CellKind::number) return true;
-      again = again || (i < first.size() && record->cells[i] == first[i]);
-    }
-  }
-  const bool named = std::all_of(first.begin(), first.end(), [](const std::string& cell) {
-    return kind_of(cell) == CellKind::text;
-  });
-  return named && !again;
-}
-
-std::vector<std::string> column_names(const std::string& file, const Record& first, bool header) {
-  std::vector<std::string> names;
+std::vector<CsvColumn> named_columns(const std::string& file, const CsvRecord& first, bool header) {
+  std::vector<CsvColumn> columns;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < first.cells.size(); ++i) {
     const std::string& cell = first.cells[i];
-    names.push_back(header && !cell.empty() ? cell : fmt::format("x{}", i + 1));
-    if (!is_utf8(names.back())) {
+    columns.push_back({.name = header && !cell.empty() ? cell : fmt::format("x{}", i + 1)});
+    const std::string& name = columns.back().name;
+    if (!is_utf8(name)) {
       throw InputError(file, "the column name is not UTF-8; save the file as UTF-8", first.line,
                        i + 1);
     }
-    const auto [earlier, fresh] = places.emplace(names.back(), i + 1);
-    if (!fresh) {
-      throw InputError(file,
-                       fmt::format("the column name {} occurs twice, as columns {} and {}; give "
-                                   "every column its own name",
-                                   quote(names.back()), earlier->second, i + 1),
-                       first.line, i + 1);
-    }
+    const auto [earlier, fresh] = places.emplace(name, i + 1);
+    if (fresh) continue;
+    throw InputError(file,
+                     fmt::format("the column name {} occurs twice, as columns {} and {}; give "
+                                 "every column its own name",
+                                 quote(name), earlier->second, i + 1),
+                     first.line, i + 1);
   }
-  return names;
-}
-
-std::vector<bool> text_columns(const std::vector<Record>& records, bool header) {
-  const std::size_t fields = records.front().cells.size();
-  std::vector<std::ptrdiff_t> excess(fields, 0);
-  for (std::size_t r = header ? 1 : 0; r < records.size(); ++r) {
-    for (std::size_t i = 0; i < std::min(fields, records[r].cells.size()); ++i) {
-      const CellKind kind = kind_of(records[r].cells[i]);
-      if (kind == CellKind::text) ++excess[i];
-      if (kind == CellKind::number) --excess[i];
-    }
-  }
-  std::vector<bool> text;
-  for (const std::ptrdiff_t e : excess) text.push_back(e > 0);
-  return text;
+  return columns;
 }
 
 // One text column whose cells are numbers with blanks between.
-void refuse_blanks(const std::string& file, const std::vector<Record>& records) {
-  const Record& last = records.back();
-  if (last.cells.size() != 1) return;
+void refuse_blanks(const std::string& file, const CsvRecords& records) {
+  const CsvRecord& last = records.back();
+  if (last.cells.size() != 1 || has_notation(last.cells.front())) return;
+  double number = 0;
+  const auto is_number = [&](const std::string& text) {
+    return read_cell(text, number) == CellKind::number;
+  };
   const std::string& cell = last.cells.front();
   const std::size_t blank = cell.find_first_of(" \t");
-  if (blank == std::string::npos || kind_of(cell.substr(0, blank)) != CellKind::number) return;
+  if (blank == std::string::npos || !is_number(cell.substr(0, blank))) return;
   const std::size_t second = cell.find_first_not_of(" \t", blank);
   const std::size_t end = cell.find_first_of(" \t", second);
-  if (kind_of(cell.substr(second, end - second)) != CellKind::number) return;
+  if (!is_number(cell.substr(second, end - second))) return;
   throw InputError(file,
                    "the numbers are separated by blanks; separate them by commas, semicolons or "
                    "tabs",
                    last.line);
 }
 
+// The line "sep=;" that a spreadsheet wrote for itself.
+char take_separator_line(const CsvRecords& records, std::string_view sample) {
+  constexpr std::string_view kLine = "sep=";
+  const bool there = sample.starts_with(kLine) && sample.size() > kLine.size() + 1 &&
+                     (sample[kLine.size() + 1] == '\r' || sample[kLine.size() + 1] == '\n') &&
+                     kDelimiters.find(sample[kLine.size()]) != std::string_view::npos;
+  return there && records.size() > 1 ? sample[kLine.size()] : '\0';
+}
+
+// Drops what is before the header, counts it, and says so.
+void drop_preamble(CsvRecords& records, CsvLayout& layout) {
+  const std::size_t preamble = lacks_first_name(records) ? 0 : count_preamble(records);
+  if (preamble == 0) return;
+  layout.notes.push_back(fmt::format(
+      "The table begins on line {}: {} before it {} another number of fields.",
+      records[preamble].line, preamble == 1 ? "the line" : fmt::format("{} lines", preamble),
+      preamble == 1 ? "has" : "have"));
+  layout.skip += preamble;
+  records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(preamble));
+}
+
+bool decide_header(const CsvRecords& records, const CellReader& reader, Header wanted,
+                   CsvLayout& layout) {
+  if (wanted != Header::automatic) return wanted == Header::yes;
+  const HeaderFinding found = find_header(records, reader);
+  if (found.header && found.doubtful) {
+    layout.notes.push_back(
+        fmt::format("Line {} is taken as the names of the columns; if it is a row, say so with "
+                    "--header no.",
+                    records.front().line));
+  }
+  if (!found.header) {
+    layout.notes.push_back(
+        "The file has no names of columns, which are called x1, x2, ...; if the first line has "
+        "them, say so with --header yes.");
+  }
+  return found.header;
+}
+
+std::string what_else(const CsvColumn& column, const FoundNotation& found) {
+  const std::string here = found.notation.describe();
+  const std::string there = found.other->describe();
+  return fmt::format("Column {} {}; it could also be {}. {}", quote(column.name),
+                     here.empty() ? "holds numbers with decimal points" : here,
+                     there.empty() ? "numbers with decimal points"
+                                   : there.substr(std::string_view("holds ").size()),
+                     found.notation.is_time() ? "Write dates as 2021-12-31 if it is wrong."
+                                              : "Write numbers as 1234.5 if it is wrong.");
+}
+
 }  // namespace
+
+void find_notations(const std::vector<std::vector<std::string_view>>& cells,
+                    const TableOptions& options, char delimiter, std::vector<CsvColumn>& columns) {
+  CommaHint hint{.semicolons = delimiter == ';'};
+  std::vector<std::optional<FoundNotation>> found(columns.size());
+  const auto look = [&](std::size_t i) {
+    const auto known = options.notations.find(columns[i].name);
+    if (known != options.notations.end() && !cells[i].empty()) {
+      const auto read = std::count_if(cells[i].begin(), cells[i].end(), [&](auto cell) {
+        return known->second.read(cell).has_value();
+      });
+      if (10 * static_cast<std::size_t>(read) >= 9 * cells[i].size()) {
+        found[i] = FoundNotation{known->second};
+        return;
+      }
+    }
+    found[i] = find_notation(cells[i], hint);
+  };
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    look(i);
+    if (!found[i] || found[i]->other || found[i]->notation.is_time()) continue;
+    const Notation& notation = found[i]->notation;
+    const bool used = std::any_of(cells[i].begin(), cells[i].end(), [&](std::string_view cell) {
+      return cell.find(notation.decimal) != std::string_view::npos;
+    });
+    if (used) (notation.decimal == ',' ? hint.decimal_comma : hint.decimal_point) = true;
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (found[i] && found[i]->other) look(i);
+    if (!found[i]) continue;
+    const bool plain = found[i]->notation.is_plain();
+    columns[i].notation = found[i]->notation;
+    if (!plain) columns[i].text = false;
+    if (found[i]->other && (!plain || hint.decimal_comma)) {
+      columns[i].doubt = what_else(columns[i], *found[i]);
+    }
+  }
+}
 
 CsvLayout find_layout(const std::string& file, std::string_view sample, bool whole,
                       const TableOptions& options) {
@@ -192,17 +224,49 @@ CsvLayout find_layout(const std::string& file, std::string_view sample, bool who
   if (sample.find('\n') == std::string_view::npos) {
     layout.terminator = sample.find('\r') == std::string_view::npos ? '\n' : '\r';
   }
-  const std::vector<Record> records = best_sample(file, sample, whole, options.delimiter, layout);
+  CsvRecords records = best_sample(file, sample, whole, options.delimiter, layout);
   if (records.empty()) {
     throw InputError(file, "has no rows, only blank lines or comments; write or copy it again");
   }
+  if (const char separator = take_separator_line(records, sample)) {
+    records = best_sample(file, sample, whole, separator, layout);
+    records.erase(records.begin());
+    ++layout.skip;
+  }
   if (options.delimiter == '\0') refuse_blanks(file, records);
-  layout.header =
-      options.header == Header::automatic ? has_header(records) : options.header == Header::yes;
-  const Record& first = records.front();
-  layout.names = column_names(file, first, layout.header);
-  layout.unnamed_last = !layout.header || first.cells.back().empty();
-  layout.text = text_columns(records, layout.header);
+  drop_preamble(records, layout);
+  const CellReader reader(options.missing);
+  const bool header = decide_header(records, reader, options.header, layout);
+  if (header && lacks_first_name(records)) {
+    records.front().cells.insert(records.front().cells.begin(), std::string());
+  }
+  const CsvRecord& first = records.front();
+  layout.columns = named_columns(file, first, header);
+  layout.unnamed_first = header && first.cells.size() > 1 && first.cells.front().empty();
+  layout.unnamed_last = !header || first.cells.back().empty();
+  std::size_t rows = header ? 1 : 0;
+  if (header && has_units(records, reader)) {
+    layout.notes.push_back(
+        fmt::format("Line {} is taken as units, and is no row.", records[1].line));
+    ++rows;
+  }
+  layout.skip += rows;
+  const std::size_t fields = layout.columns.size();
+  std::vector<std::vector<std::string_view>> cells(fields);
+  for (std::size_t i = 0; i < fields; ++i) {
+    std::ptrdiff_t excess = 0;
+    for (std::size_t r = rows; r < records.size(); ++r) {
+      if (i >= records[r].cells.size()) continue;
+      const std::string& cell = records[r].cells[i];
+      double number = 0;
+      const CellKind kind = reader.read(cell, {}, number);
+      if (kind == CellKind::text) ++excess;
+      if (kind == CellKind::number) --excess;
+      if (kind != CellKind::missing) cells[i].push_back(cell);
+    }
+    layout.columns[i].text = excess > 0;
+  }
+  find_notations(cells, options, layout.delimiter, layout.columns);
   const std::size_t lines = std::max<std::size_t>(records.back().line, 1);
   layout.bytes_per_record = static_cast<double>(sample.size()) / static_cast<double>(lines);
   return layout;

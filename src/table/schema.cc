@@ -83,6 +83,14 @@ std::vector<std::string> Schema::condition_names() const {
   return names;
 }
 
+TableOptions Schema::reading() const {
+  TableOptions options{.text_columns = text_columns(), .missing = missing_texts_};
+  for (const ColumnInfo& info : columns_) {
+    if (info.notation != Notation{}) options.notations.emplace(info.name, info.notation);
+  }
+  return options;
+}
+
 std::vector<std::string> Schema::text_columns() const {
   std::vector<std::string> names;
   for (const ColumnInfo& info : columns_) {

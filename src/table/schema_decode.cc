@@ -18,6 +18,7 @@ Column column_of(const ColumnInfo& info, const std::vector<double>& values) {
   column.name = info.name;
   if (info.kind != ColumnKind::categorical) {
     column.numbers = values;
+    column.notation = info.notation;
     return column;
   }
   column.labels = info.labels;
@@ -78,7 +79,8 @@ Values decode_condition(const ColumnInfo& info, const MatrixView<double>& contex
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(rows));
   for (Eigen::Index r = 0; r < rows; ++r) {
-    values.push_back(read_condition(info, context.row(context.rows() == 1 ? 0 : r), first));
+    const double value = read_condition(info, context.row(context.rows() == 1 ? 0 : r), first);
+    values.push_back(info.kind == ColumnKind::categorical ? value : info.notation.round(value));
   }
   return values;
 }
@@ -100,6 +102,7 @@ Table Schema::decode(const MatrixView<double>& x, const MatrixView<double>& cont
     first += static_cast<Eigen::Index>(context_width(columns_[i]));
   }
   Table table{"", {}, {}};
+  table.delimiter = delimiter_;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const ColumnInfo& info = columns_[i];
     if (info.role == ColumnRole::constant) {

@@ -174,7 +174,12 @@ Column single_cell(const ColumnInfo& info, const std::string& text) {
   column.name = info.name;
   double number = 0;
   const CellKind kind = read_cell(text, number);
-  if (info.kind != ColumnKind::categorical && kind == CellKind::number) {
+  if (info.kind != ColumnKind::categorical) column.notation = info.notation;
+  if (const auto written = info.notation.read(text);
+      info.kind != ColumnKind::categorical && written) {
+    column.numbers = {*written};
+  } else if (info.kind != ColumnKind::categorical && kind == CellKind::number &&
+             !info.notation.is_time()) {
     column.numbers = {number};
   } else {
     column.codes = {kind == CellKind::missing ? -1 : 0};
@@ -258,8 +263,9 @@ Matrix<double> Schema::encode_conditions(const std::map<std::string, std::string
   for (const std::size_t i : conditions_) {
     const auto found = given.find(columns_[i].name);
     if (found == given.end()) {
-      throw InputError("", fmt::format("the condition {} has no value; the conditions are: {}",
-                                       quote(columns_[i].name), list));
+      throw InputError("", fmt::format("the condition {} has no value; give each of them, as in "
+                                       "--given {}=VALUE. The conditions are: {}",
+                                       quote(columns_[i].name), columns_[i].name, list));
     }
     table.columns.push_back(single_cell(columns_[i], found->second));
   }

@@ -60,16 +60,18 @@ class Fit {
                       rows_.size() == 1 ? "is" : "are", rows_.size(), table.rows(), kLeastRows));
     }
     if (rows_.size() < table.rows()) {
-      notes.push_back(fmt::format("{} of {} rows have missing cells and are left out.",
-                                  table.rows() - rows_.size(), table.rows()));
+      leading.push_back(fmt::format("{} of {} rows have missing cells and are left out.",
+                                    table.rows() - rows_.size(), table.rows()));
     }
+    leading.insert(leading.end(), table.notes.begin(), table.notes.end());
     columns.resize(table.columns.size());
     values_.resize(table.columns.size());
     for (std::size_t i = 0; i < columns.size(); ++i) describe(i);
   }
 
   std::vector<ColumnInfo> columns;
-  std::vector<std::string> notes;
+  std::vector<std::string> leading;  // notes that matter
+  std::vector<std::string> notes;    // others
 
   std::size_t rows() const { return rows_.size(); }
 
@@ -94,7 +96,7 @@ class Fit {
       refuse_distribution(i, fmt::format("equals column {} in all rows", name(twin->second)));
       columns[i].role = ColumnRole::copy;
       columns[i].copy_of = twin->second;
-      notes.push_back(
+      leading.push_back(
           fmt::format("Column {} equals column {} in all rows: left out of the model, "
                       "restored as a copy in samples.",
                       name(i), name(twin->second)));
@@ -125,6 +127,7 @@ class Fit {
       } else {
         add(fit_lattice(columns[i], numbers(i, {}), options_.ties));
         if (columns[i].bounds != Bounds{}) {
+          leading.push_back(bounded_note(columns[i]));
           add(fit_bounds(columns[i], numbers(i, {}), numbers(i, training)));
         }
       }
@@ -181,7 +184,8 @@ class Fit {
     for (const std::size_t row : rows) ++counts[static_cast<std::size_t>(value(i, rows_[row]))];
     const auto once = static_cast<double>(std::count(counts.begin(), counts.end(), 1));
     info.unseen = std::min(0.5, std::max(once, 0.5) / static_cast<double>(rows.size() + 1));
-    add(label_notes(info, rows_.size(), static_cast<std::size_t>(once)));
+    const Notes found = label_notes(info, rows_.size(), static_cast<std::size_t>(once));
+    leading.insert(leading.end(), found.begin(), found.end());
   }
 
   // Of these complete rows, or of all, the values that are no atoms.
@@ -268,7 +272,7 @@ class Fit {
     info = initial_info(table_, column, options_);
     if (info.role == ColumnRole::left_out) {
       if (info.kind != ColumnKind::ignored || !contains(options_.ignore, info.name)) {
-        notes.push_back(fmt::format("Column {} has no values and is left out.", name(i)));
+        leading.push_back(fmt::format("Column {} has no values and is left out.", name(i)));
       }
       return;
     }
@@ -317,7 +321,7 @@ class Fit {
                                    "--ignore {}",
                                    labels, info.name));
     }
-    notes.push_back(
+    leading.push_back(
         fmt::format("C{}: taken for names of the rows, and left out.", labels.substr(1)));
     info.role = ColumnRole::left_out;
     info.kind = ColumnKind::ignored;
@@ -332,7 +336,7 @@ class Fit {
     refuse_distribution(i, fmt::format("is {} in all rows", first));
     columns[i].role = ColumnRole::constant;
     columns[i].constant = first;
-    notes.push_back(
+    leading.push_back(
         fmt::format("Column {} is {} in all rows: left out of the model, restored in samples.",
                     name(i), quote(table_.columns[i].text(rows_.front()))));
     return true;
@@ -393,7 +397,8 @@ Schema Schema::fit(const Table& table, const SchemaOptions& options,
   fit.set_maps(training);
   Schema schema;
   schema.columns_ = std::move(fit.columns);
-  schema.notes_ = std::move(fit.notes);
+  schema.delimiter_ = table.delimiter;
+  schema.missing_texts_ = table.missing;
   schema.missing_ = options.missing;
   schema.index_columns();
   if (schema.features() == 0) {
@@ -402,10 +407,13 @@ Schema Schema::fit(const Table& table, const SchemaOptions& options,
                      "empty");
   }
   if (schema.features() > fit.rows()) {
-    schema.notes_.push_back(
+    fit.leading.push_back(
         fmt::format("There are more columns ({}) than rows ({}): the density can only be rough.",
                     schema.features(), fit.rows()));
   }
+  schema.leading_notes_ = fit.leading.size();
+  schema.notes_ = std::move(fit.leading);
+  schema.notes_.insert(schema.notes_.end(), fit.notes.begin(), fit.notes.end());
   return schema;
 }
 

@@ -27,6 +27,14 @@ constexpr std::size_t kMostColumns = 1'000'000;
 // JSON has no infinity: an absent bound is null.
 Json bound_to_json(double bound) { return std::isfinite(bound) ? Json(bound) : Json(nullptr); }
 
+Json notation_to_json(const Notation& notation) {
+  return {{"pattern", notation.pattern},   {"prefix", notation.prefix},
+          {"suffix", notation.suffix},     {"decimal", std::string(1, notation.decimal)},
+          {"grouping", notation.grouping}, {"parentheses", notation.parentheses},
+          {"decimals", notation.decimals}, {"fixed", notation.fixed},
+          {"width", notation.width}};
+}
+
 Json column_to_json(const ColumnInfo& info) {
   Json json{{"name", info.name},
             {"role", name_of(info.role)},
@@ -47,6 +55,7 @@ Json column_to_json(const ColumnInfo& info) {
             {"constant", info.constant},
             {"copy_of", info.copy_of}};
   // Only where there is one.
+  if (info.notation != Notation{}) json["notation"] = notation_to_json(info.notation);
   if (info.reach != info.bounds) {
     json["reach_lower"] = bound_to_json(info.reach.lower);
     json["reach_upper"] = bound_to_json(info.reach.upper);
@@ -187,6 +196,36 @@ void read_shape(const Reader& reader, const std::string& file, ColumnInfo& info)
                  "has a shape that does not fit its bounds");
 }
 
+void read_notation(const Reader& reader, const std::string& file, ColumnInfo& info) {
+  if (!reader.has("notation")) return;
+  const Reader json(file, reader.at("notation"), "the notation of a column");
+  const std::string decimal = json.text("decimal");
+  const auto flag = [&](const char* key) {
+    json.require(json.at(key).is_boolean(), "has something else than true or false");
+    return json.at(key).get<bool>();
+  };
+  const auto whole = [&](const char* key) {
+    const double number = json.number(key);
+    json.require(std::floor(number) == number && std::abs(number) < 1000, "has wrong digits");
+    return static_cast<int>(number);
+  };
+  info.notation = {.pattern = json.text("pattern"),
+                   .prefix = json.text("prefix"),
+                   .suffix = json.text("suffix"),
+                   .decimal = decimal.size() == 1 ? decimal.front() : ' ',
+                   .grouping = json.text("grouping"),
+                   .parentheses = flag("parentheses"),
+                   .decimals = whole("decimals"),
+                   .fixed = flag("fixed"),
+                   .width = whole("width")};
+  try {
+    info.notation.validate();
+  } catch (const std::invalid_argument& error) {
+    json.fail(fmt::format("is wrong ({})", error.what()));
+  }
+  json.require(info.kind != ColumnKind::categorical, "is that of a category");
+}
+
 void read_tails(const Reader& reader, const std::string& file, ColumnInfo& info) {
   if (!reader.has("tails")) return;
   const Reader tails(file, reader.at("tails"), "the tails of a column");
@@ -205,6 +244,7 @@ ColumnInfo read_column(const Reader& reader, const std::string& file) {
   info.name = reader.text("name");
   info.role = reader.choice("role", kRoles);
   info.kind = reader.choice("kind", kKinds);
+  read_notation(reader, file, info);
   info.minimum = reader.number("minimum");
   info.maximum = reader.number("maximum");
   info.labels = reader.texts("labels");
@@ -297,10 +337,13 @@ void check_columns(const Reader& reader, const std::vector<ColumnInfo>& columns)
 std::string Schema::to_json() const {
   Json columns = Json::array();
   for (const ColumnInfo& info : columns_) columns.push_back(column_to_json(info));
-  const Json json = {{"version", kVersion},
-                     {"missing", missing_ == Missing::drop ? "drop" : "error"},
-                     {"columns", std::move(columns)},
-                     {"notes", notes_}};
+  Json json = {{"version", kVersion},
+               {"missing", missing_ == Missing::drop ? "drop" : "error"},
+               {"columns", std::move(columns)},
+               {"notes", notes_},
+               {"leading_notes", leading_notes_}};
+  if (delimiter_ != ',') json["delimiter"] = std::string(1, delimiter_);
+  if (!missing_texts_.empty()) json["missing_texts"] = missing_texts_;
   return json.dump(1);
 }
 
@@ -318,6 +361,18 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
   reader.require(missing == "drop" || missing == "error", "has another missing than drop or error");
   schema.missing_ = missing == "drop" ? Missing::drop : Missing::error;
   schema.notes_ = reader.texts("notes");
+  if (reader.has("leading_notes")) {
+    schema.leading_notes_ =
+        std::min<std::size_t>(reader.whole("leading_notes"), schema.notes_.size());
+  }
+  if (reader.has("delimiter")) {
+    const std::string delimiter = reader.text("delimiter");
+    reader.require(
+        delimiter.size() == 1 && std::string(",;|\t").find(delimiter) != std::string::npos,
+        "has a delimiter that is none");
+    schema.delimiter_ = delimiter.front();
+  }
+  if (reader.has("missing_texts")) schema.missing_texts_ = reader.texts("missing_texts");
   const Json& columns = reader.array("columns");
   reader.require(columns.size() <= kMostColumns, "has too many columns");
   for (std::size_t i = 0; i < columns.size(); ++i) {

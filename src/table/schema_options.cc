@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "base/quote.h"
@@ -48,6 +50,19 @@ void validate_distributions(const SchemaOptions& options) {
   refuse_both(names, "with a distribution", options.categorical, "categorical");
   refuse_both(names, "with a distribution", options.integer, "integer");
   refuse_both(names, "with a distribution", options.ignore, "ignored");
+}
+
+// No time of day is before midnight or after the next one; times that are longer than a day are
+// durations, which are not negative.
+Bounds bounds_of_times(const Column& column) {
+  constexpr double kDay = 86400;
+  Bounds bounds{.lower = 0};
+  const bool of_day = std::all_of(column.numbers.begin(), column.numbers.end(),
+                                  [](double time) { return !(time >= kDay); });
+  const bool seconds = column.notation.pattern.find("%S") != std::string::npos;
+  const double step = seconds ? std::pow(10.0, -std::max(column.notation.decimals, 0)) : 60;
+  if (of_day) bounds.upper = kDay - step;
+  return bounds;
 }
 
 bool categorical(const Column& column, const SchemaOptions& options) {
@@ -113,20 +128,28 @@ ColumnInfo initial_info(const Table& table, const Column& column, const SchemaOp
     info.kind = ColumnKind::ignored;
     return info;
   }
+  info.notation = column.notation;
   const auto distribution = options.distributions.find(column.name);
   if (distribution != options.distributions.end()) {
     info.distribution = distribution->second;
+    info.notation.decimals = -1;  // rounded, a sample could leave the support
+    info.notation.fixed = false;
     return info;
   }
   if (contains(options.condition, column.name)) info.role = ColumnRole::condition;
   if (categorical(column, options) && !contains(options.integer, column.name)) {
     info.kind = ColumnKind::categorical;
+    info.notation = {};
     info.labels = sorted_labels(table, column);
     return info;
   }
   if (contains(options.integer, column.name)) info.kind = ColumnKind::integer;
   const auto range = options.bounds.find(column.name);
-  if (range != options.bounds.end()) info.bounds = range->second;
+  if (range != options.bounds.end()) {
+    info.bounds = range->second;
+  } else if (column.notation.is_time_of_day() && info.role == ColumnRole::feature) {
+    info.bounds = bounds_of_times(column);
+  }
   return info;
 }
 

@@ -22,9 +22,7 @@ bool Column::missing(std::size_t row) const {
 
 std::string Column::text(std::size_t row) const {
   if (missing(row)) return {};
-  // Adding 0 turns -0 into 0.
-  return is_text() ? labels[static_cast<std::size_t>(codes[row])]
-                   : fmt::format("{}", numbers[row] + 0.0);
+  return is_text() ? labels[static_cast<std::size_t>(codes[row])] : notation.write(numbers[row]);
 }
 
 const Column* Table::find(std::string_view name) const {
@@ -110,7 +108,8 @@ void forget_labels(Column& column) {
 }  // namespace
 
 Table take_rows(const Table& table, std::span<const std::size_t> rows) {
-  Table taken{table.source, table.columns, {}};
+  Table taken = table;
+  taken.anchors.clear();
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     Column& column = taken.columns[i];
     column.numbers = in_order(column.numbers, rows);

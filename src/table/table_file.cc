@@ -75,13 +75,15 @@ const storage::Array& choose(const std::string& file, const storage::Arrays& arr
   const std::string wanted = name.empty()
                                  ? fmt::format("has {} arrays with two dimensions", fitting)
                                  : fmt::format("has no array {}", quote(name));
-  throw InputError(file, fmt::format("{}; name the one to read. The arrays are: {}", wanted,
-                                     fmt::join(names, ", ")));
+  throw InputError(
+      file, fmt::format("{}; name the one to read with --array NAME. The arrays are: {}", wanted,
+                        fmt::join(names, ", ")));
 }
 
 // The cell's text in quotes where a reader would take it for something else.
-void append_quoted(std::string& line, std::string_view text) {
-  const bool plain = text.find_first_of(",;\t\"\r\n") == std::string_view::npos &&
+void append_quoted(std::string& line, std::string_view text,
+                   std::string_view special = ",;|\t\"\r\n") {
+  const bool plain = text.find_first_of(special) == std::string_view::npos &&
                      !text.starts_with('#') && !text.starts_with(' ') && !text.ends_with(' ') &&
                      !text.starts_with("\xef\xbb\xbf");
   if (plain) {
@@ -96,12 +98,14 @@ void append_quoted(std::string& line, std::string_view text) {
   line += '"';
 }
 
-void append_cell(std::string& line, const Column& column, std::size_t row) {
+void append_cell(std::string& line, const Column& column, std::size_t row, char delimiter) {
   if (column.missing(row)) return;
   if (column.is_text()) {
     append_quoted(line, column.labels[static_cast<std::size_t>(column.codes[row])]);
+  } else if (!column.notation.is_plain()) {
+    append_quoted(line, column.text(row), {&delimiter, 1});
   } else {
-    fmt::format_to(std::back_inserter(line), "{}", column.numbers[row]);
+    line += column.notation.write(column.numbers[row]);
   }
 }
 
@@ -115,6 +119,12 @@ storage::Array array_of(const std::filesystem::path& path, const Table& table) {
       throw InputError(path.string(),
                        fmt::format("column {} is text, which an array of numbers cannot hold; "
                                    "write a .csv file",
+                                   quote(column.name)));
+    }
+    if (column.notation.is_time()) {
+      throw InputError(path.string(),
+                       fmt::format("column {} holds dates or times, which an array of numbers "
+                                   "cannot hold; write a .csv file",
                                    quote(column.name)));
     }
     for (std::size_t r = 0; r < rows; ++r) values[r * columns + c] = column.numbers[r];
@@ -135,9 +145,9 @@ void require_rectangular(const Table& table) {
 }  // namespace
 
 void TableOptions::validate() const {
-  if (delimiter != '\0' && delimiter != ',' && delimiter != ';' && delimiter != '\t') {
+  if (std::string_view(",;|\t").find(delimiter) == std::string_view::npos && delimiter != '\0') {
     throw std::invalid_argument(
-        fmt::format("delimiter must be a comma, a semicolon or a tab, not {:?}", delimiter));
+        fmt::format("delimiter must be a comma, a semicolon, a bar or a tab, not {:?}", delimiter));
   }
 }
 
@@ -154,19 +164,19 @@ Table read_table(const std::filesystem::path& path, const TableOptions& options)
   return read_csv(path, options);
 }
 
-void write_csv(const Table& table, const std::function<void(std::string_view)>& sink) {
+void write_csv(const Table& table, const std::function<void(std::string_view)>& sink, bool header) {
   require_rectangular(table);
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   std::string text;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (c > 0) text += ',';
+  for (std::size_t c = 0; header && c < table.columns.size(); ++c) {
+    if (c > 0) text += table.delimiter;
     append_quoted(text, table.columns[c].name);
   }
-  text += '\n';
+  if (header) text += '\n';
   for (std::size_t r = 0; r < table.rows(); ++r) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      if (c > 0) text += ',';
-      append_cell(text, table.columns[c], r);
+      if (c > 0) text += table.delimiter;
+      append_cell(text, table.columns[c], r, table.delimiter);
     }
     // A line with nothing on it would be no row.
     if (table.columns.size() == 1 && table.columns.front().missing(r)) text += "NA";

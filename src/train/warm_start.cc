@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/stopwatch.h"
 #include "jeffreys/base/random_purpose.h"
 
 namespace jeffreys {
@@ -11,7 +12,9 @@ double warm_start(const Density<T>& main, UnnormalizedDensity<T>& proxy, ModelUp
                   const MatrixView<T>& context, Eigen::Index rows, const TrainOptions& options) {
   double loss = 0;
   Samples<T> samples;
+  const Stopwatch watch;
   for (std::int64_t i = 1; i <= options.warm_start; ++i) {
+    if (options.time_limit > 0 && watch.read() >= options.time_limit) break;
     const Eigen::Index first =
         context.cols() > 0 ? (i - 1) * rows % (context.rows() - rows + 1) : 0;
     const Matrix<T> c = context.cols() > 0 ? context.middleRows(first, rows).eval() : Matrix<T>();

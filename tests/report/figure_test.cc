@@ -199,16 +199,39 @@ TEST_F(FigureTest, RefusesPanelsThatDoNotFitTogether) {
 
 TEST_F(FigureTest, PairPlotsHaveOneToEightColumns) {
   const Matrix<double> table = Matrix<double>::Random(30, 8);
-  const std::vector<std::string> names(8, "name");
+  const std::vector<PairColumn> names(8, {"name"});
   draw_pair_plot(path("eight.png"), names, table, table, "title");
-  draw_pair_plot(path("no_data.svg"), {"a", "b"}, Matrix<double>(), table.leftCols(2));
-  draw_pair_plot(path("one.svg"), {"a"}, table.leftCols(1), table.leftCols(1));
+  draw_pair_plot(path("no_data.svg"), {{"a"}, {"b"}}, Matrix<double>(), table.leftCols(2));
+  draw_pair_plot(path("one.svg"), {{"a"}}, table.leftCols(1), table.leftCols(1));
   EXPECT_EQ(files_in_folder(), 3U);
-  EXPECT_THROW(draw_pair_plot(path("a.svg"), {}, table, table), std::invalid_argument);
-  EXPECT_THROW(draw_pair_plot(path("a.svg"), {"a"}, table, table), std::invalid_argument);
-  EXPECT_THROW(draw_pair_plot(path("a.svg"), std::vector<std::string>(9, "x"),
+  EXPECT_THROW(draw_pair_plot(path("a.svg"), std::vector<PairColumn>{}, table, table),
+               std::invalid_argument);
+  EXPECT_THROW(draw_pair_plot(path("a.svg"), {{"a"}}, table, table), std::invalid_argument);
+  EXPECT_THROW(draw_pair_plot(path("a.svg"), std::vector<PairColumn>(9, {"x"}),
                               Matrix<double>::Zero(2, 9), Matrix<double>::Zero(2, 9)),
                std::invalid_argument);
+}
+
+TEST_F(FigureTest, PairPlotsHaveALegendAndTheNamesOfLabels) {
+  Matrix<double> table = Matrix<double>::Random(30, 3);
+  for (Eigen::Index r = 0; r < table.rows(); ++r) table(r, 1) = static_cast<double>(r % 2);
+  const auto date = [](double value) { return value < 0 ? "1999-12-31" : "2001-01-01"; };
+  draw_pair_plot(path("a.svg"), {{"x"}, {"city", {"Lima", "Ouagadougou"}}, {"day", {}, date}},
+                 table, table);
+  const std::string picture = testing::bytes_of(path("a.svg"));
+  for (const char* text :
+       {"data (below the diagonal)", "samples of the model", "Lima", "Ouagadougou", "1999-12-31"}) {
+    EXPECT_THAT(picture, HasSubstr(text));
+  }
+}
+
+// Text for which no font has letters would cover a picture with black.
+TEST_F(FigureTest, LettersWithoutAFontBecomeBoxes) {
+  const Matrix<double> table = Matrix<double>::Random(30, 2);
+  draw_pair_plot(path("a.png"), {{"a"}, {"b"}}, table, table);
+  // Of a private area, which no font may have.
+  draw_pair_plot(path("b.png"), {{"\U000F1234\U000F1235"}, {"b"}}, table, table);
+  EXPECT_LT(testing::bytes_of(path("b.png")).size(), 2 * testing::bytes_of(path("a.png")).size());
 }
 
 TEST_F(FigureTest, TrainingPlotsShowWhatWasRecorded) {

@@ -93,7 +93,9 @@ TEST_F(BadTable, Arrays) {
   EXPECT_THAT(problem_of(path("a.npy"), read), HasSubstr("0 rows and 2 columns"));
   storage::write_npz(path("a.npz"), {{"a", array({2, 1}, 2)}, {"b", array({1, 2}, 2)}});
   EXPECT_EQ(problem_of(path("a.npz"), read),
-            "has 2 arrays with two dimensions; name the one to read. The arrays are: \"a\", \"b\"");
+            "has 2 arrays with two dimensions; name the one to read with --array NAME. The arrays "
+            "are: \"a\", "
+            "\"b\"");
   EXPECT_THAT(problem_of(path("a.npz"), [](const auto& name) { read_table(name, {.array = "c"}); }),
               HasSubstr("has no array \"c\""));
   Table text;

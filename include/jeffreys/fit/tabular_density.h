@@ -104,9 +104,13 @@ class TabularDensity {
   [[nodiscard]] Vector<double> p_values(const Vector<double>& log_prob, From from) const;
 
   // New rows. conditions [rows or 1, schema's context features]; see Schema::encode_conditions.
+  // `first_row`, a multiple of kSampleBlock: the rows from there on of a larger sample, which can
+  // so be drawn in parts.
+  static constexpr Eigen::Index kSampleBlock = 1 << 16;
   [[nodiscard]] TableSamples sample(Eigen::Index rows, std::uint64_t seed,
                                     const MatrixView<double>& conditions = Matrix<double>(),
-                                    std::optional<From> from = {}) const;
+                                    std::optional<From> from = {},
+                                    Eigen::Index first_row = 0) const;
 
   // How the density was fitted, as a JSON text, and the course of its training. Both are in its
   // file.

@@ -4,13 +4,22 @@
 #include <filesystem>
 #include <span>
 
+#include "jeffreys/base/input_error.h"
+
 namespace jeffreys::storage {
+
+// The file would be right, but there is no room for it, or its reader is gone.
+class WriteError : public InputError {
+ public:
+  using InputError::InputError;
+};
 
 // Writes a file so that every reader, also after a crash, sees the old content or the new, never a
 // part: the bytes go to a temporary file in the same directory, which takes the name in commit().
 // What a killed process leaves of one is removed by the next process that writes in the directory.
 // An existing file keeps its permissions; a symbolic link stays and its target is replaced.
-// Whatever fails throws InputError with the system's reason, and the old file stays as it was.
+// Whatever fails throws InputError with the system's reason, WriteError where the disk is full, and
+// the old file stays as it was.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);

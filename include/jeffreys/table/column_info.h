@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "jeffreys/base/distribution.h"
+#include "jeffreys/table/notation.h"
 
 namespace jeffreys {
 
@@ -52,6 +53,7 @@ struct ColumnInfo {
   ColumnKind kind = ColumnKind::numeric;
   double minimum = 0;  // of the complete rows, in the user's units; 0 for a categorical column
   double maximum = 0;
+  Notation notation = {};           // of a column of numbers: how its cells are written
   std::vector<std::string> labels;  // sorted; of a categorical column
   // Of a categorical feature: the probability of all labels that the fitted rows do not have.
   double unseen = 0;

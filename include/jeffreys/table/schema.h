@@ -34,6 +34,7 @@
 #include "jeffreys/table/column_info.h"
 #include "jeffreys/table/encoded_rows.h"
 #include "jeffreys/table/table.h"
+#include "jeffreys/table/table_file.h"
 
 namespace jeffreys {
 
@@ -118,8 +119,13 @@ class Schema {
   const std::vector<ColumnInfo>& columns() const { return columns_; }
   // For TableOptions::text_columns when another table of the same form is read.
   std::vector<std::string> text_columns() const;
-  // Plain sentences: what was found in the table and what was done about it.
+  // How to read another table of the same form: which columns are text, the notations of the
+  // others, and which texts mark missing cells.
+  TableOptions reading() const;
+  // Plain sentences: what was found in the table and what was done about it. Those that matter come
+  // first: how the table was read, what was left out, which columns are categories or have bounds.
   const std::vector<std::string>& notes() const { return notes_; }
+  std::size_t leading_notes() const { return leading_notes_; }
 
   // Finds the columns by name; others are ignored, and so are the values of constant columns and
   // copies. Throws InputError
@@ -165,6 +171,9 @@ class Schema {
 
   std::vector<ColumnInfo> columns_;
   std::vector<std::string> notes_;
+  std::size_t leading_notes_ = 0;
+  char delimiter_ = ',';
+  std::vector<std::string> missing_texts_;
   Missing missing_ = Missing::drop;
   bool outdated_ = false;
   // Derived from columns_: places there.

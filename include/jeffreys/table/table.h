@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jeffreys/base/matrix.h"
+#include "jeffreys/table/notation.h"
 
 namespace jeffreys {
 
@@ -25,10 +26,13 @@ struct Column {
   std::size_t first_text_row = 0;
   std::string first_text = {};
 
+  Notation notation = {};  // of a numeric column: how its cells are written
+
   bool is_text() const { return !codes.empty(); }
   std::size_t rows() const { return is_text() ? codes.size() : numbers.size(); }
   bool missing(std::size_t row) const;
-  // The cell as it would be written to a file; a number in its shortest exact form, "" if missing.
+  // The cell as it would be written to a file; a plain number in its shortest exact form, "" if
+  // missing.
   std::string text(std::size_t row) const;
 };
 
@@ -42,6 +46,11 @@ struct Table {
   std::string source;  // file name for messages
   std::vector<Column> columns;
   std::vector<LineAnchor> anchors;  // sorted; empty when rows have no lines, as in an .npy file
+  // How it was read: what was decided, in plain sentences; what separates the fields; which texts
+  // mark missing cells besides the usual ones.
+  std::vector<std::string> notes = {};
+  char delimiter = ',';
+  std::vector<std::string> missing = {};
 
   std::size_t rows() const { return columns.empty() ? 0 : columns.front().rows(); }
   // nullptr when there is no such column.
