@@ -30,7 +30,6 @@ CompareOptions options_of(const CompareArguments& a) {
   for (const std::string& text : a.set) {
     options.settings.push_back(split_assignment(text, "--set", "KEY=VALUE"));
   }
-  options.columns = a.columns->schema();
   if (options.jobs == 0) {
     options.jobs = options.threads > 1 ? 1 : std::max(1U, std::thread::hardware_concurrency());
   }
@@ -41,13 +40,14 @@ CompareOptions options_of(const CompareArguments& a) {
 }
 
 Comparison made_or_read(const CompareArguments& a, const Globals& globals) {
-  const CompareOptions options = options_of(a);
+  CompareOptions options = options_of(a);
   std::vector<std::string> names;
   for (const CompareMethod& method : options.methods) names.push_back(method.name);
   if (a.no_training)
     return read_comparison(options.folder, a.methods.empty() ? std::vector<std::string>() : names);
   options.validate();
   const Table table = a.columns->read(a.table);
+  options.columns = a.columns->schema(table);
   require_folder(options.folder);
   JobLine line(globals);
   return compare_table(table, options, line);
