@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "cli/load.h"
 #include "cli/summary.h"
+#include "cli/synthetic.h"
 #include "jeffreys/fit/evaluate_density.h"
 
 namespace jeffreys::cli {
@@ -12,9 +15,37 @@ struct EvaluateArguments {
   std::string table;
   std::string from;
   ReadingArguments reading;
+  std::string synthetic;
+  std::string training;
+  std::string figure;
 };
 
+// Adds what is to be said about a synthetic table.
+void check_synthetic_table(const EvaluateArguments& a, const Schema& schema, const Table& real,
+                           Json& json, std::vector<std::string>& lines) {
+  const Table synthetic = read_table_for(a.synthetic, schema);
+  std::optional<Table> training;
+  if (!a.training.empty()) training = read_table_for(a.training, schema);
+  const SyntheticCheck check =
+      check_synthetic(schema, real, synthetic, training ? &*training : nullptr);
+  const Table& learned = training ? *training : real;
+  json["synthetic"] = synthetic_json(check, synthetic, learned);
+  for (const std::string& line : synthetic_lines(check, synthetic, learned)) lines.push_back(line);
+  const std::string figure =
+      a.figure.empty()
+          ? std::filesystem::path(a.synthetic).filename().replace_extension(".check.svg").string()
+          : a.figure;
+  require_other_file(figure, {a.model, a.table, a.synthetic, a.training});
+  draw_synthetic(check, figure);
+  json["synthetic"]["figure"] = figure;
+  lines.push_back("figure: " + figure);
+}
+
 void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
+  if (a.synthetic.empty() && !(a.training.empty() && a.figure.empty())) {
+    throw UsageError("--training and --output belong to --synthetic ROWS: which synthetic rows?");
+  }
+  if (!a.figure.empty()) require_folder(a.figure);
   const auto density = TabularDensity<float>::load(a.model);
   const Table table = read_table_for(a.table, density.schema(), a.reading);
   Json json{{"model", a.model}, {"table", a.table}, {"default", name_of(density.chosen())}};
@@ -59,6 +90,9 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
       lines.push_back("warning: " + warning);
     }
   }
+  if (!a.synthetic.empty()) {
+    check_synthetic_table(a, density.schema(), table, json, lines);
+  }
   if (density.schema().outdated()) {
     json["advice"] = kOutdated;
     lines.emplace_back(kOutdated);
@@ -78,11 +112,22 @@ void add_evaluate(CLI::App& app, Globals& globals) {
       app.add_subcommand("evaluate", "How well a model fits a table, and how its two parts agree");
   command->add_option("model", a->model, "Model file")->required();
   command->add_option("table", a->table, "Rows that the model has not seen")->required();
+  command->add_option("--synthetic", a->synthetic,
+                      "Synthetic rows: do they look like the table's, and are some of them copies? "
+                      "The table is then what the model learned from, unless --training says");
+  command->add_option("--training", a->training,
+                      "Rows that the model learned from, where the table holds others");
+  command->add_option(
+      "-o,--output", a->figure,
+      "Figure of that check, .svg or .png (default: the rows' name with .check.svg)");
   add_from(*command, a->from);
   add_reading_options(*command, a->reading);
   command->footer(
-      "Examples:\n  jeffreys evaluate table.model test.csv --json\n"
-      "  jeffreys evaluate table.model test.npz --array x --from main");
+      "Examples:\n"
+      "  jeffreys evaluate table.model test.csv --json\n"
+      "  jeffreys sample table.model -n 1000 -o rows.csv\n"
+      "  jeffreys evaluate table.model table.csv --synthetic rows.csv      can they be published?\n"
+      "  jeffreys evaluate table.model test.csv --synthetic rows.csv --training table.csv");
   command->callback([a, &globals] { run_evaluate(*a, globals); });
 }
 
