@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .npe import NPE as NPE
     from .posterior import Check as Check, Posterior as Posterior
     from .prior import LogNormal as LogNormal, Normal as Normal, Prior as Prior, Uniform as Uniform
-    from .simulate import simulate as simulate
+    from .simulation import simulate as simulate
     from .models import EnergyModel as EnergyModel, SplineFlow as SplineFlow, Trainer as Trainer
 
 # Names that are loaded when they are first used, and where they live.
@@ -36,7 +36,7 @@ _LATER = {
     "Uniform": "prior",
     "Normal": "prior",
     "LogNormal": "prior",
-    "simulate": "simulate",
+    "simulate": "simulation",
     "SplineFlow": "models",
     "EnergyModel": "models",
     "Trainer": "models",

@@ -25,8 +25,8 @@ def sbc_ranks(theta: Any, samples: Any, *, log_prob: Any = None, sample_log_prob
     >>> random = np.random.default_rng(0)
     >>> centre = random.normal(size=(300, 1, 2))
     >>> ranks = jf.diagnostics.sbc_ranks(centre[:, 0] + random.normal(size=(300, 2)), centre + random.normal(size=(300, 50, 2)))
-    >>> jf.diagnostics.sbc(ranks)["verdict"]
-    'no sign of miscalibration in any of 2 parameters'
+    >>> jf.diagnostics.sbc(ranks)["parameters"]["theta1"]["calibration"]
+    'no sign of miscalibration'
     """
     cube = np.ascontiguousarray(samples.detach().cpu() if hasattr(samples, "detach") else samples, dtype=np.float64)
     if cube.ndim != 3:

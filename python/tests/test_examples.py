@@ -9,7 +9,7 @@ import pytest
 NOTEBOOKS = sorted((Path(__file__).parent.parent.parent / "examples" / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("name", ["", ".density", ".diagnostics", ".models", ".npe", ".prior", ".simulate"])
+@pytest.mark.parametrize("name", ["", ".density", ".diagnostics", ".models", ".npe", ".prior", ".simulation"])
 def test_examples_of_docstrings(name):
     failed, tried = doctest.testmod(importlib.import_module("jeffreys" + name))
     assert tried > 0 and failed == 0
