@@ -52,11 +52,12 @@ class Exports : public ScratchTest {
 
   // What standard normal numbers become: rows as a model would draw them.
   static std::string synthetic(const Schema& schema) {
-    constexpr std::size_t kRows = 20;
-    Matrix<double> x(kRows, static_cast<Eigen::Index>(schema.features()));
+    constexpr std::size_t kDrawnRows = 20;
+    Matrix<double> x(kDrawnRows, static_cast<Eigen::Index>(schema.features()));
     const std::vector<std::size_t> classes = schema.categories();
     for (Eigen::Index c = 0; c < x.cols(); ++c) {
-      const std::vector<double> numbers = normal_numbers(kRows, static_cast<std::uint64_t>(c) + 1);
+      const std::vector<double> numbers =
+          normal_numbers(kDrawnRows, static_cast<std::uint64_t>(c) + 1);
       const auto labels = c - static_cast<Eigen::Index>(schema.continuous());
       for (Eigen::Index r = 0; r < x.rows(); ++r) {
         x(r, c) = labels < 0 ? numbers[static_cast<std::size_t>(r)]
