@@ -76,7 +76,8 @@ void set_labels(Script& script, const Axes& axes, const Box& box) {
   const double middle = box.left + 0.5 * box.width;
   const double below = box.top + box.height + 29 + axes.slanted;
   set_text(script, {axes.x_label, middle, below, 9, box.width});
-  set_text(script, {axes.y_label, box.left - 50, box.top + 0.5 * box.height, 9, box.height, true});
+  set_text(script, {axes.y_label, box.left - 50 - axes.y_room, box.top + 0.5 * box.height, 9,
+                    box.height, true});
   const double title = box.top - axes.legend - 0.45 * kTitleRoom;
   set_text(script, {axes.title, middle, title, 10, box.width + kLeftRoom});
 }
@@ -150,13 +151,13 @@ void set_axes(Script& script, const Axes& axes, const Box& box, const PanelStyle
               style.slant > 0 ? "rotate by 35 right" : "norotate center");
   }
   if (style.y_tics && !style.y_marks.empty()) {
-    constexpr std::size_t kLetters = 8;  // what the room beside the axis holds
-    set_marks(script, 'y', style.y_marks, kLetters, "norotate right");
+    set_marks(script, 'y', style.y_marks, kMostMarkLetters, "norotate right");
   }
   script.line("set xtics offset 0,0.4\nset ytics offset 0.4,0");
   if (!axes.y_tics) script.line("unset ytics");
   Axes named = axes;
   named.slanted += style.slant;
+  named.y_room = style.y_room;
   set_labels(script, named, box);
 }
 

@@ -35,6 +35,9 @@ struct Box {
   double height = 0;
 };
 
+// Beside an axis, longer texts of marks are cut.
+inline constexpr std::size_t kMostMarkLetters = 12;
+
 // A mark on an axis, with its text.
 struct Mark {
   double at = 0;
@@ -53,7 +56,8 @@ struct PanelStyle {
   const char* color = kDataColor;  // of scatters
   std::vector<Mark> x_marks = {};  // instead of numbers
   std::vector<Mark> y_marks = {};
-  double slant = 0;  // room that the texts of x_marks need; 0: they lie flat
+  double slant = 0;   // room that the texts of x_marks need; 0: they lie flat
+  double y_room = 0;  // that the texts of y_marks need beyond that of numbers
 };
 
 struct Axes {
@@ -69,6 +73,7 @@ struct Axes {
   double legend = 0;                      // room between title and axes
   std::vector<std::string> x_names = {};  // at 0, 1, ... in place of numbers
   double slanted = 0;                     // room that slanted names need; 0: they lie flat
+  double y_room = 0;                      // between axis and label, beyond that of numbers
 };
 
 void set_axes(Script& script, const Axes& axes, const Box& box, const PanelStyle& style);

@@ -12,7 +12,8 @@ namespace jeffreys::report {
 namespace {
 
 constexpr double kGap = 8;
-constexpr double kSlantRoom = 40;  // below the axes, for long labels
+constexpr double kSlantRoom = 40;   // below the axes, for long labels
+constexpr double kNumberRoom = 33;  // beside the axes, for numbers
 
 void check(const std::vector<PairColumn>& names, const MatrixView<double>& data,
            const MatrixView<double>& samples) {
@@ -43,7 +44,10 @@ class PairPlot {
       marks_.push_back(marks_of(c));
       for (const Mark& mark : marks_.back()) {
         // As wide as letters of the axis are.
-        const double flat = 5 * static_cast<double>(letters_in(mark.text) + 1);
+        const std::size_t letters = letters_in(mark.text);
+        const double flat = 5 * static_cast<double>(letters + 1);
+        const double beside = 5.5 * static_cast<double>(std::min(letters, kMostMarkLetters));
+        if (c > 0) y_room_ = std::max(y_room_, beside - kNumberRoom);
         if (flat * static_cast<double>(marks_.back().size()) > side_) slant_ = kSlantRoom;
       }
     }
@@ -53,12 +57,13 @@ class PairPlot {
   Script draw(const std::string& title) const {
     const double all = static_cast<double>(columns()) * (side_ + kGap);
     const double head = (title.empty() ? 0 : 28) + kLegendRow;
-    Script script(kLeftRoom + all + kRightRoom, head + kGap + all + kBottomRoom + slant_);
+    const double left = kLeftRoom + y_room_;
+    Script script(left + all + kRightRoom, head + kGap + all + kBottomRoom + slant_);
     begin_picture(script, title);
     draw_legend(script, head);
     for (Eigen::Index row = 0; row < columns(); ++row) {
       for (Eigen::Index column = 0; column < columns(); ++column) {
-        const Box box{kLeftRoom + static_cast<double>(column) * (side_ + kGap),
+        const Box box{left + static_cast<double>(column) * (side_ + kGap),
                       head + kGap + static_cast<double>(row) * (side_ + kGap), side_, side_};
         if (row < column && data_.size() == 0) continue;
         draw_panel(script, panel(row, column), box, style(row, column));
@@ -132,17 +137,21 @@ class PairPlot {
             .color = shows_data(row, column) ? kDataColor : kModelColor,
             .x_marks = marks_[static_cast<std::size_t>(column)],
             .y_marks = marks_[static_cast<std::size_t>(row)],
-            .slant = slant_};
+            .slant = slant_,
+            .y_room = y_room_};
   }
 
   Panel panel(Eigen::Index row, Eigen::Index column) const {
     const std::string below = row + 1 == columns() ? name(column) : "";
     if (row == column) {
-      return Histogram{.x_label = below,
-                       .x_min = range(row).min,
-                       .x_max = range(row).max,
-                       .samples = values(data_, row),
-                       .second = values(samples_, row)};
+      return Histogram{
+          .x_label = below,
+          .x_min = range(row).min,
+          .x_max = range(row).max,
+          // A bar for each label.
+          .bins = static_cast<int>(columns_[static_cast<std::size_t>(row)].labels.size()),
+          .samples = values(data_, row),
+          .second = values(samples_, row)};
     }
     Scatter scatter{.x_label = below,
                     .y_label = column == 0 ? name(row) : "",
@@ -164,6 +173,7 @@ class PairPlot {
   std::vector<Interval> ranges_;
   std::vector<std::vector<Mark>> marks_;
   double slant_ = 0;
+  double y_room_ = 0;
 };
 
 }  // namespace

@@ -54,9 +54,9 @@ struct ExportRow {
 
 inline std::string lines_of(const std::string& head,
                             const std::function<std::string(const ExportRow&)>& line) {
-  constexpr int kRows = 60;
+  constexpr int kExportRows = 60;
   std::string text = head;
-  for (int i = 0; i < kRows; ++i) text += line({i}) + "\n";
+  for (int i = 0; i < kExportRows; ++i) text += line({i}) + "\n";
   return text;
 }
 
