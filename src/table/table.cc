@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -63,18 +64,41 @@ std::vector<Item> in_order(const std::vector<Item>& items, std::span<const std::
   return result;
 }
 
+// Where the number lies between the least and the largest of its column, in steps that rounding
+// does not reach: the same in any unit.
+class Steps {
+ public:
+  explicit Steps(const Column& column) {
+    for (const double number : column.numbers) {
+      if (!std::isfinite(number)) continue;
+      least_ = std::min(least_, number);
+      most_ = std::max(most_, number);
+    }
+  }
+  [[nodiscard]] std::int64_t of(double number) const {
+    constexpr double kSteps = 1 << 20;
+    if (!std::isfinite(number) || !(most_ > least_)) return -1;
+    return std::llround((number / 2 - least_ / 2) / (most_ / 2 - least_ / 2) * kSteps);
+  }
+
+ private:
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = -std::numeric_limits<double>::infinity();
+};
+
 // Of the cells, row by row in this order.
 std::uint64_t digest(const std::vector<const Column*>& columns,
                      const std::vector<std::size_t>& order) {
+  std::vector<Steps> steps;
+  for (const Column* column : columns) steps.emplace_back(*column);
   Fingerprint all;
   for (const std::size_t row : order) {
-    for (const Column* column : columns) {
-      if (column->is_text() && !column->missing(row)) {
-        const std::string& label = column->labels[static_cast<std::size_t>(column->codes[row])];
-        all.add(std::span<const char>(label));
-      } else if (!column->is_text()) {
-        const double number = column->missing(row) ? 0 : column->numbers[row] + 0.0;
-        all.add(std::span<const double>(&number, 1));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (columns[c]->is_text()) {
+        all.add(std::span<const char>(columns[c]->text(row)));
+      } else {
+        const std::int64_t step = steps[c].of(columns[c]->numbers[row]);
+        all.add(std::span<const std::int64_t>(&step, 1));
       }
     }
   }

@@ -58,7 +58,7 @@ TEST_F(FitMembers, GoOnAfterSignalsAndKillsAsIfNothingHadHappened) {
   const Arguments slow =
       fit({"--members", "4", "--threads", "2", "--set", "validation.patience=0", "--set",
            "validation.relative_patience=0", "--set", "checkpoint.seconds=0.02"},
-          "500");
+          "20000");
   good(slow);
   const std::string whole = bytes("m");
   std::filesystem::remove(path("m"));

@@ -5,6 +5,7 @@ namespace jeffreys::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -127,8 +128,9 @@ TEST_F(SbiBadFit, ColumnsThatAreNoNumbers) {
          const double a = draws.uniform();
          return text_of(a) + ",3," + text_of(a * a) + (row % 2 == 0 ? ",red" : ",blue");
        }));
-  EXPECT_THAT(refusal(kBadInput, fit({"text.csv", "--parameters", "a"})),
-              AllOf(HasSubstr("'t'"), HasSubstr("red"), HasSubstr("--outcomes")));
+  EXPECT_THAT(
+      refusal(kBadInput, fit({"text.csv", "--parameters", "a"})),
+      AllOf(HasSubstr("'t'"), AnyOf(HasSubstr("red"), HasSubstr("blue")), HasSubstr("--outcomes")));
   EXPECT_THAT(refusal(kBadInput, fit({"text.csv", "--parameters", "a,b", "--outcomes", "x"})),
               AllOf(HasSubstr("b\" is 3 in all rows"), HasSubstr("leave it out")));
   file("copy.csv", lines("a,b,x", 30, [](Draws& draws, int) {

@@ -171,8 +171,10 @@ TEST(BadSchema, Conditions) {
     return message_of([&] { (void)schema.encode_conditions(given); });
   };
   EXPECT_EQ(refusal({{"given", "1"}, {"colour", "red"}}), "none");
-  EXPECT_EQ(refusal({{"given", "1"}}),
-            "the condition \"colour\" has no value; the conditions are: colour, given");
+  EXPECT_EQ(
+      refusal({{"given", "1"}}),
+      "the condition \"colour\" has no value; give each of them, as in --given colour=VALUE. The "
+      "conditions are: colour, given");
   EXPECT_EQ(refusal({{"count", "1"}}),
             "\"count\" is no condition of the model; its conditions are: colour, given");
   EXPECT_THAT(refusal({{"given", "x"}, {"colour", "red"}}), HasSubstr("holds text, \"x\""));
