@@ -68,7 +68,7 @@ def program(tmp_path):
     return run
 
 
-def set_options(settings=QUICK):
+def set_options(settings={**QUICK, "members": 1}):
     """The same settings as options of the program."""
     from jeffreys.estimator import setting_text
 

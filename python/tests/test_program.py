@@ -43,6 +43,14 @@ def test_fits_of_a_frame_have_the_same_bits(program, numbers):
     assert ours.notes_ == theirs.notes_
 
 
+def test_several_fits_have_the_same_bits(program, plane):
+    np.save(program.folder / "plane.npy", plane)
+    program("fit", "plane.npy", "-o", "plane.model", *set_options({**QUICK, "members": 4}))
+    ours = quick(members=4).fit(plane)
+    assert ours.report_["members"] == 4 and len(ours.report_["blend"]) >= 3
+    np.testing.assert_array_equal(ours.score_samples(plane), scores(program, "plane.model", "plane.npy"))
+
+
 def test_the_energy_proxy_conditions_and_bounds_have_the_same_bits(program, numbers):
     numbers.to_csv(program.folder / "t.csv", index=False)
     program("fit", "t.csv", "-o", "t.model", "--proxy", "energy", "--condition", "group", "--bound", "height=100:250",
