@@ -10,25 +10,35 @@ namespace {
 struct EvaluateArguments {
   std::string model;
   std::string table;
+  std::string weights;
 };
 
 void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
   const auto density = TabularDensity<float>::load(a.model);
   const Table table = read_table_for(a.table, density.schema());
   Json json{{"model", a.model}, {"table", a.table}, {"default", name_of(density.chosen())}};
+  const DensityEvaluation found = evaluate_density(density, table, a.weights);
   std::vector<std::string> lines{
-      fmt::format("mean negative log density of {}, nats a row", a.table)};
-  const DensityEvaluation found = evaluate_density(density, table);
+      fmt::format("mean negative log density of {}, nats a row{}", a.table,
+                  found.weights.empty()
+                      ? ""
+                      : fmt::format("; rows count as much as column \"{}\" says", found.weights))};
+  if (!found.weights.empty()) json["weights"] = found.weights;
   for (const From from : {From::main, From::proxy}) {
     if (from == From::proxy && !found.proxy) continue;
     const MeanNll& nll = from == From::main ? found.main : *found.proxy;
     json[name_of(from)] = nll_json(nll);
     json["dropped_rows"] = found.dropped;
+    json["rows_with_gaps"] = found.with_gaps;
     lines.push_back(fmt::format("  {:<6} {:.4f} +- {:.4f}{}", name_of(from), nll.nll,
                                 nll.standard_error,
                                 density.chosen() == from ? "  <- used by default" : ""));
     if (from == density.chosen() && found.dropped > 0) {
       lines.push_back(fmt::format("  {} rows with missing values were left out", found.dropped));
+    }
+    if (from == density.chosen() && found.with_gaps > 0) {
+      lines.push_back(fmt::format("  {} rows with missing values count with the cells they have",
+                                  found.with_gaps));
     }
   }
   if (found.reverse) {
@@ -74,6 +84,8 @@ void add_evaluate(CLI::App& app, Globals& globals) {
       app.add_subcommand("evaluate", "How well a model fits a table, and how its two parts agree");
   command->add_option("model", a->model, "Model file")->required();
   command->add_option("table", a->table, "Rows that the model has not seen")->required();
+  command->add_option("--weights", a->weights,
+                      "Column that says how much each row counts (default: that of the fit)");
   command->footer("Example:\n  jeffreys evaluate table.model test.csv --json");
   command->callback([a, &globals] { run_evaluate(*a, globals); });
 }

@@ -19,7 +19,7 @@ struct FitArguments {
   std::vector<std::string> integer;
   std::vector<std::string> ignore;
   std::vector<std::string> bounds;
-  std::string ties, standardize, calibration;
+  std::string ties, standardize, calibration, weights;
   bool list_settings = false;
   TableOptions reading;
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
@@ -47,6 +47,7 @@ SchemaOptions column_options(const FitArguments& a) {
   schema.categorical = a.categorical;
   schema.integer = a.integer;
   schema.ignore = a.ignore;
+  schema.weights = a.weights;
   for (const std::string& text : a.bounds) schema.bounds.insert(parse_bound(text));
   return schema;
 }
@@ -118,6 +119,7 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("--ignore", a->ignore, "Columns to leave out")->delimiter(',');
   command->add_option("--bound", a->bounds, "COLUMN=LOWER:UPPER, for example age=0:120 or price=0:")
       ->delimiter(',');
+  command->add_option("--weights", a->weights, "Column that says how much each row counts");
   add_training_options(*command, a->training,
                        "dual (default), fixed-epsilon, weighted, mle, mle-noise, mle-entropy");
   command->add_flag("--settings", a->list_settings, "List all settings and presets, and stop");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <map>
 
 #include "jeffreys/base/assignment.h"
 #include "jeffreys/base/input_error.h"
@@ -29,13 +28,18 @@ Table read_table_for(const std::string& path, const Schema& schema) {
   return read_table(path, options);
 }
 
-Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
+std::map<std::string, std::string> given_values(const std::vector<std::string>& items) {
   std::map<std::string, std::string> given;
   for (const std::string& item : items) {
     const auto column = split_assignment(item, "--given", "COLUMN=VALUE");
     if (given.insert(column).second) continue;
     throw UsageError(fmt::format("--given: column '{}' is given twice", column.first));
   }
+  return given;
+}
+
+Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
+  const std::map<std::string, std::string> given = given_values(items);
   if (schema.context_features() > 0 || !given.empty()) return schema.encode_conditions(given);
   return {};
 }

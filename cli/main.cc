@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   add_fit(app, globals);
   add_sample(app, globals);
   add_log_prob(app, globals);
+  add_impute(app, globals);
   add_evaluate(app, globals);
   add_inspect(app, globals);
   add_plot(app, globals);

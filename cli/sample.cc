@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "cli/load.h"
-#include "jeffreys/base/input_error.h"
+#include "jeffreys/fit/given.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -16,27 +19,66 @@ struct SampleArguments {
   std::uint64_t seed = 0;
 };
 
+// Whether any of the given columns is a feature, so that samples are those of the other features.
+bool gives_features(const Table& given, const Schema& schema) {
+  const std::vector<std::string> conditions = schema.condition_names();
+  return std::any_of(given.columns.begin(), given.columns.end(), [&](const Column& column) {
+    return std::find(conditions.begin(), conditions.end(), column.name) == conditions.end();
+  });
+}
+
+// Rows of a file, or the one of --given; nothing if nothing is given.
+std::optional<Table> read_given_rows(const SampleArguments& a, const Schema& schema) {
+  if (!a.given_file.empty() && !a.given.empty()) {
+    throw UsageError("--given and --given-file exclude each other");
+  }
+  if (a.given_file.empty()) {
+    if (a.given.empty()) return std::nullopt;
+    return schema.given_row(given_values(a.given));
+  }
+  Table file = read_table_for(a.given_file, schema);
+  std::erase_if(file.columns, [&](const Column& column) {
+    const auto same = [&](const ColumnInfo& info) {
+      return info.name == column.name && info.role != ColumnRole::left_out;
+    };
+    return std::none_of(schema.columns().begin(), schema.columns().end(), same);
+  });
+  if (file.columns.empty()) {
+    throw UsageError("--given-file: this file has no column of the model");
+  }
+  return file;
+}
+
+void sample_others(const SampleArguments& a, const TabularDensity<float>& density,
+                   const Table& given, const Globals& globals) {
+  const GivenSamples samples =
+      sample_given(density, given, a.rows, a.seed, chosen_from(a.from, density));
+  say(globals, fmt::format("drawn by importance sampling: at least {:.0f} effective proposals for "
+                           "each row that is given",
+                           samples.effective_samples));
+  write_result(samples.table, a.output, globals);
+}
+
 // [rows or 1, context features]; with a file, n samples for each of its rows.
 Matrix<double> conditions(const SampleArguments& a, const Schema& schema) {
-  if (!a.given_file.empty()) {
-    if (!a.given.empty()) throw UsageError("--given and --given-file exclude each other");
-    if (schema.context_features() == 0) {
-      throw UsageError("--given-file: this model has no condition columns");
-    }
-    const Matrix<double> each = schema.encode_conditions(read_table_for(a.given_file, schema));
-    Matrix<double> repeated(each.rows() * a.rows, each.cols());
-    for (Eigen::Index i = 0; i < each.rows(); ++i) {
-      repeated.middleRows(i * a.rows, a.rows).rowwise() = each.row(i);
-    }
-    return repeated;
+  if (a.given_file.empty()) return read_given(a.given, schema);
+  const Matrix<double> each = schema.encode_conditions(read_table_for(a.given_file, schema));
+  Matrix<double> repeated(each.rows() * a.rows, each.cols());
+  for (Eigen::Index i = 0; i < each.rows(); ++i) {
+    repeated.middleRows(i * a.rows, a.rows).rowwise() = each.row(i);
   }
-  return read_given(a.given, schema);
+  return repeated;
 }
 
 void run_sample(const SampleArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.model, a.given_file});
   const auto density = TabularDensity<float>::load(a.model);
   const From from = chosen_from(a.from, density);
+  const std::optional<Table> given = read_given_rows(a, density.schema());
+  if (given && gives_features(*given, density.schema())) {
+    sample_others(a, density, *given, globals);
+    return;
+  }
   const Matrix<double> context = conditions(a, density.schema());
   const Eigen::Index rows = a.given_file.empty() ? a.rows : context.rows();
   const TableSamples samples = density.sample(rows, a.seed, context, from);
@@ -58,9 +100,12 @@ void add_sample(CLI::App& app, Globals& globals) {
   command->add_option("-n,--rows", a->rows, "How many (for each row of --given-file)")
       ->required()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  command->add_option("--given", a->given, "COLUMN=VALUE,...: values of the condition columns")
+  command
+      ->add_option("--given", a->given,
+                   "COLUMN=VALUE,...: values of condition columns, or of any others")
       ->delimiter(',');
-  command->add_option("--given-file", a->given_file, "Table with the condition columns");
+  command->add_option("--given-file", a->given_file,
+                      "Table with the given columns; a missing cell is not given");
   add_from(*command, a->from);
   command->add_option("--seed", a->seed, "The same seed gives the same rows (default 0)")
       ->check(CLI::NonNegativeNumber);
@@ -69,6 +114,7 @@ void add_sample(CLI::App& app, Globals& globals) {
       "Examples:\n"
       "  jeffreys sample table.model -n 1000 -o synthetic.csv\n"
       "  jeffreys sample weather.model -n 100 --given month=7,station=north\n"
+      "  jeffreys sample table.model -n 100 --given age=40 -o same_age.csv\n"
       "  jeffreys sample table.model -n 10 --from proxy --seed 5");
   command->callback([a, &globals] { run_sample(*a, globals); });
 }

@@ -73,7 +73,8 @@ void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArgum
   command
       .add_option("--set", a->set, "KEY=VALUE: one setting; `jeffreys fit --settings` lists them")
       ->allow_extra_args(false);
-  command.add_option("--missing", a->missing, "Rows with missing values: drop (default) or error");
+  command.add_option("--missing", a->missing,
+                     "Rows with missing values: drop (default), keep or error");
   command.add_option("--seed", a->seed, "Of all random numbers (default 0)")
       ->check(CLI::NonNegativeNumber)
       ->each([a](const std::string&) { a->seed_given = true; });

@@ -11,6 +11,7 @@
 #include "jeffreys/fit/evaluate_density.h"
 #include "jeffreys/fit/explain.h"
 #include "jeffreys/fit/fit_table.h"
+#include "jeffreys/fit/given.h"
 #include "jeffreys/fit/tabular_density.h"
 #include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/gaussian_mixture.h"

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "fit/cell_scores.h"
+#include "fit/gap_fills.h"
+#include "fit/gap_scores.h"
 
 namespace jeffreys {
 namespace {
@@ -12,21 +13,25 @@ namespace {
 constexpr Eigen::Index kPlaces = 4;
 
 // Half a row is added to each class, so that none is impossible.
-Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes) {
+Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes,
+                               const Vector<double>& weights) {
   Vector<double> counts = Vector<double>::Constant(classes, 0.5);
-  for (const double code : codes) {
-    const auto place = static_cast<Eigen::Index>(code);
-    if (place < classes) counts(place) += 1;
+  for (Eigen::Index i = 0; i < codes.size(); ++i) {
+    const auto place = static_cast<Eigen::Index>(codes(i));
+    if (place < classes) counts(place) += weights.size() > 0 ? weights(i) / weights.mean() : 1;
   }
   return (counts / counts.sum()).array().log();
 }
 
 }  // namespace
 
-TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training) : shape_(shape) {
+TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows_of_training)
+    : shape_(shape), training_(with_gaps_filled(shape, rows_of_training, 0)) {
+  const EncodedRows& training = training_;
   for (std::size_t c = 0; c < shape.categories.size(); ++c) {
-    log_frequencies_.push_back(log_frequencies(
-        training.x.col(shape.features + static_cast<Eigen::Index>(c)), shape.categories[c]));
+    log_frequencies_.push_back(
+        log_frequencies(training.x.col(shape.features + static_cast<Eigen::Index>(c)),
+                        shape.categories[c], training.weights));
   }
   if (shape.features == 0) return;
   const Eigen::Index places = training.cells.open() > 0 ? kPlaces : 1;
@@ -38,7 +43,8 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training)
     training.cells.place(rows, points.row(p).replicate(training.size(), 1),
                          x.middleRows(p * training.size(), training.size()));
   }
-  gaussian_.emplace(x.leftCols(shape.features), given(x, training.context.replicate(places, 1)));
+  gaussian_.emplace(x.leftCols(shape.features), given(x, training.context.replicate(places, 1)),
+                    training.weights.replicate(places, 1));
 }
 
 // One-hot codes of the classes, then the context.
@@ -75,7 +81,9 @@ Vector<double> TableBaseline::log_density(const MatrixView<double>& x,
 }
 
 Vector<double> TableBaseline::log_prob(const EncodedRows& rows) const {
-  return score_cells(rows, [&](const auto& x, const auto& c) { return log_density(x, c); })
+  return score_rows(
+             rows, [&](const auto& x, const auto& c) { return log_density(x, c); },
+             [&] { return GapMixture(shape_, training_.x, training_.context, {}, 0); })
       .log_prob;
 }
 

@@ -28,6 +28,7 @@ class TableBaseline {
   RowShape shape_;
   std::vector<Vector<double>> log_frequencies_;
   std::optional<GaussianBaseline> gaussian_;
+  EncodedRows training_;  // with filled gaps, for proposals
 };
 
 }  // namespace jeffreys

@@ -23,7 +23,7 @@ int member_count(const PosteriorFitOptions& chosen, const FitOptions& options, c
   }
   if (chosen.members > 0) return chosen.members;
   if (reason != nullptr) return 1;
-  return default_members(complete_rows(pairs, options.schema).size(), parameters);
+  return default_members(usable_rows(pairs, options.schema).size(), parameters);
 }
 
 CommitteeFit fit_one(FitPlan plan, const FitRun& run) {
@@ -46,6 +46,10 @@ PosteriorFit fit_posterior(const Table& file, const PairColumns& columns,
   const PairColumns all = complete_columns(columns, pairs, prior);
   const FitPlan plan =
       plan_fit(pairs, pair_schema(pairs, all, prior), options.settings, default_posterior_options);
+  if (plan.options_for(plan.table.rows()).schema.missing == Missing::keep) {
+    throw std::invalid_argument(
+        "missing: expected drop or error for a posterior, whose pairs must be complete; got keep");
+  }
   const int members =
       member_count(options, plan.options_for(plan.table.rows()), pairs, all.parameters.size());
   if (members > 1) run.check_unfinished();

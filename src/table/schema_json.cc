@@ -298,7 +298,8 @@ std::string Schema::to_json() const {
   Json columns = Json::array();
   for (const ColumnInfo& info : columns_) columns.push_back(column_to_json(info));
   const Json json = {{"version", kVersion},
-                     {"missing", missing_ == Missing::drop ? "drop" : "error"},
+                     {"missing", name_of(missing_)},
+                     {"weights", weights_},
                      {"columns", std::move(columns)},
                      {"notes", notes_}};
   return json.dump(1);
@@ -314,9 +315,9 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
                                        version, kVersion));
   }
   Schema schema;
-  const std::string missing = reader.text("missing");
-  reader.require(missing == "drop" || missing == "error", "has another missing than drop or error");
-  schema.missing_ = missing == "drop" ? Missing::drop : Missing::error;
+  schema.missing_ =
+      reader.choice("missing", std::array{Missing::drop, Missing::error, Missing::keep});
+  if (reader.has("weights")) schema.weights_ = reader.text("weights");
   schema.notes_ = reader.texts("notes");
   const Json& columns = reader.array("columns");
   reader.require(columns.size() <= kMostColumns, "has too many columns");
