@@ -51,6 +51,7 @@ Json number(double value);
 
 void add_fit(CLI::App& app, Globals& globals);
 void add_sample(CLI::App& app, Globals& globals);
+void add_impute(CLI::App& app, Globals& globals);
 void add_log_prob(CLI::App& app, Globals& globals);
 void add_evaluate(CLI::App& app, Globals& globals);
 void add_compare(CLI::App& app, Globals& globals);

@@ -14,6 +14,7 @@ struct EvaluateArguments {
   std::string model;
   std::string table;
   std::string from;
+  std::string weights;
   ReadingArguments reading;
   std::string synthetic;
   std::string training;
@@ -49,9 +50,13 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
   const auto density = TabularDensity<float>::load(a.model);
   const Table table = read_table_for(a.table, density.schema(), a.reading);
   Json json{{"model", a.model}, {"table", a.table}, {"default", name_of(density.chosen())}};
+  const DensityEvaluation found = evaluate_density(density, table, a.weights);
   std::vector<std::string> lines{
-      fmt::format("mean negative log density of {}, nats a row", a.table)};
-  const DensityEvaluation found = evaluate_density(density, table);
+      fmt::format("mean negative log density of {}, nats a row{}", a.table,
+                  found.weights.empty()
+                      ? ""
+                      : fmt::format("; rows count as much as column \"{}\" says", found.weights))};
+  if (!found.weights.empty()) json["weights"] = found.weights;
   const bool both = a.from.empty();
   const From only = chosen_from(a.from, density);
   for (const From from : {From::main, From::proxy}) {
@@ -59,11 +64,16 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
     const MeanNll& nll = from == From::main ? found.main : *found.proxy;
     json[name_of(from)] = nll_json(nll);
     json["dropped_rows"] = found.dropped;
+    json["rows_with_gaps"] = found.with_gaps;
     lines.push_back(fmt::format("  {:<6} {:.4f} +- {:.4f}{}", name_of(from), nll.nll,
                                 nll.standard_error,
                                 density.chosen() == from ? "  <- used by default" : ""));
     if (from == only && found.dropped > 0) {
       lines.push_back(fmt::format("  {} rows with missing values were left out", found.dropped));
+    }
+    if (from == density.chosen() && found.with_gaps > 0) {
+      lines.push_back(fmt::format("  {} rows with missing values count with the cells they have",
+                                  found.with_gaps));
     }
   }
   if (found.reverse && both) {
@@ -120,6 +130,8 @@ void add_evaluate(CLI::App& app, Globals& globals) {
   command->add_option(
       "-o,--output", a->figure,
       "Figure of that check, .svg or .png (default: the rows' name with .check.svg)");
+  command->add_option("--weights", a->weights,
+                      "Column that says how much each row counts (default: that of the fit)");
   add_from(*command, a->from);
   add_reading_options(*command, a->reading);
   command->footer(

@@ -13,7 +13,7 @@ namespace {
 struct FitArguments {
   std::string table;
   std::string model;
-  std::string ties, standardize, calibration, members, simple;
+  std::string ties, standardize, calibration, members, simple, weights;
   bool list_settings = false;
   std::shared_ptr<ColumnArguments> columns = std::make_shared<ColumnArguments>();
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
@@ -53,7 +53,8 @@ void run_fit(FitArguments& a, Globals& globals) {
                        {"members", a.members},
                        {"simple", a.simple}};
   const Table table = a.columns->read(a.table);
-  const SchemaOptions columns = a.columns->schema(table);
+  SchemaOptions columns = a.columns->schema(table);
+  columns.weights = a.weights;
   require_writable(model);
   const FitRun run = fit_run(*a.training, model, globals);
   const StopOnSignal signals;
@@ -81,14 +82,16 @@ void add_fit(CLI::App& app, Globals& globals) {
   command->add_option("-o,--output", a->model,
                       "Model file (default: the table's name with .model)");
   add_column_options(*command, a->columns);
+  command->add_option("--weights", a->weights, "Column that says how much each row counts");
   add_training_options(*command, a->training,
                        "dual (default of a single fit), fixed-epsilon, weighted, mle (default of "
                        "several), mle-noise, mle-entropy");
   command
-      ->add_option("--members", a->members,
-                   "Fits that each leave out other rows and make one density together; 1: a single "
-                   "fit (default: 10; 1 with --method or --proxy, for fewer than 40 rows and from "
-                   "20,000 on)")
+      ->add_option(
+          "--members", a->members,
+          "Fits that each leave out other rows and make one density together; 1: a single "
+          "fit (default: 10; 1 with --method, --proxy or --weights, where rows with missing "
+          "values are kept, for fewer than 40 rows and from 20,000 on)")
       ->check(CLI::Range(1, 100));
   command
       ->add_option(

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <map>
 #include <span>
 
 #include "jeffreys/base/assignment.h"
@@ -54,13 +53,18 @@ Table read_table_for(const std::string& path, const Schema& schema, const Readin
   return read_table(path, a.options(schema.reading()));
 }
 
-Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
+std::map<std::string, std::string> given_values(const std::vector<std::string>& items) {
   std::map<std::string, std::string> given;
   for (const std::string& item : items) {
     const auto column = split_assignment(item, "--given", "COLUMN=VALUE");
     if (given.insert(column).second) continue;
     throw UsageError(fmt::format("--given: column '{}' is given twice", column.first));
   }
+  return given;
+}
+
+Matrix<double> read_given(const std::vector<std::string>& items, const Schema& schema) {
+  const std::map<std::string, std::string> given = given_values(items);
   if (schema.context_features() > 0 || !given.empty()) return schema.encode_conditions(given);
   return {};
 }

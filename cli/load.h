@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ Table read_table_for(const std::string& path, const Schema& schema, const Readin
 
 // Adds --from.
 void add_from(CLI::App& command, std::string& target);
+
+// --given COLUMN=VALUE,... by column. UsageError for a column given twice.
+std::map<std::string, std::string> given_values(const std::vector<std::string>& items);
 
 // The condition columns of --given COLUMN=VALUE,... as [1, context features]; nothing for a model
 // without conditions. UsageError for a column given twice, or for a model that has none.

@@ -6,6 +6,7 @@
 #include "cli/load.h"
 #include "jeffreys/evaluate/held_out.h"
 #include "jeffreys/fit/explain.h"
+#include "jeffreys/fit/given.h"
 
 namespace jeffreys::cli {
 namespace {
@@ -15,6 +16,8 @@ struct LogProbArguments {
   std::string table;
   std::string from;
   std::string precision = "float";
+  std::vector<std::string> columns;
+  std::vector<std::string> given;
   bool percentile = false;
   bool explain = false;
   std::string output;
@@ -72,10 +75,15 @@ std::vector<std::string> score_lines(const LogProbArguments& a, const TabularDen
     lines.push_back(fmt::format("{} of {} rows have missing values: their log_prob is empty",
                                 result.dropped, rows));
   }
+  if (!result.with_gaps.empty() && a.columns.empty() && a.given.empty()) {
+    lines.push_back(fmt::format(
+        "{} of {} rows have missing values: their log_prob is that of the cells which they have{}",
+        result.with_gaps.size(), rows, a.percentile ? ", and they have no p_value" : ""));
+  }
   if (!result.unusual.empty()) {
     lines.push_back(fmt::format(
-        "{} of {} rows have a label that the model does not know, or a value beyond its bounds: "
-        "the column \"note\" says what",
+        "{} of {} rows have a label that the model does not know, a value beyond its bounds, or "
+        "cells that are too unusual: the column \"note\" says what",
         result.unusual.size(), rows));
   }
   if (a.percentile) {
@@ -101,27 +109,44 @@ std::vector<std::string> score_lines(const LogProbArguments& a, const TabularDen
   }
   if (result.error.size() > 0 && result.error.maxCoeff() > 0) {
     lines.push_back(fmt::format(
-        "whole and rounded numbers are cells, over which scores are integrated: standard error "
+        "whole and rounded numbers are cells, over which scores are integrated{}: standard error "
         "{:.2g} nats on average, {:.2g} at most",
-        result.error.mean(), result.error.maxCoeff()));
+        result.with_gaps.empty() ? "" : ", as over what is not there", result.error.mean(),
+        result.error.maxCoeff()));
   }
   return lines;
 }
 
+// What is compared or explained is a row as a whole.
+void require_whole_rows(const LogProbArguments& a) {
+  if (a.columns.empty() && a.given.empty()) return;
+  if (a.percentile)
+    throw UsageError("--percentile is for whole rows: leave --columns and --given out");
+  if (a.explain) throw UsageError("--explain is for whole rows: leave --columns and --given out");
+}
+
 template <typename T>
 void run_log_prob(const LogProbArguments& a, const Globals& globals) {
+  require_whole_rows(a);
   require_other_file(a.output, {a.model, a.table});
   const auto density = TabularDensity<T>::load(a.model);
   const From from = chosen_from(a.from, density);
   const Table table = read_table_for(a.table, density.schema(), a.reading);
-  const TableLogProb result = density.log_prob(table, from, Unusual::keep);
+  const bool some = !a.columns.empty() || !a.given.empty();
+  TableLogProb result = some ? log_prob_given(density, table, a.columns, a.given, from)
+                             : density.log_prob(table, from, Unusual::keep);
+  withhold_uncertain(result);
   Table scores{"", {}, {}};
   const std::size_t rows = table.rows();
   scores.columns.push_back(
       {.name = "log_prob", .numbers = by_row(result.log_prob, result.rows, rows)});
   if (a.percentile) {
-    const Vector<double> p = density.p_values(result.log_prob, from);
+    Vector<double> p = density.p_values(result.log_prob, from);
+    for (const std::size_t row : result.with_gaps) p(static_cast<Eigen::Index>(row)) = std::nan("");
     scores.columns.push_back({.name = "p_value", .numbers = by_row(p, result.rows, rows)});
+  }
+  if (!result.with_gaps.empty()) {
+    scores.columns.push_back({.name = "error", .numbers = by_row(result.error, result.rows, rows)});
   }
   if (a.explain) {
     scores.columns.push_back(
@@ -150,6 +175,12 @@ void add_log_prob(CLI::App& app, Globals& globals) {
   command->add_flag("--explain", a->explain,
                     "Add explanation: the columns that make a row unusual, in nats more than "
                     "expected");
+  command
+      ->add_option("--columns", a->columns,
+                   "The density of these columns alone; others are integrated out")
+      ->delimiter(',');
+  command->add_option("--given", a->given, "The density given the values of these columns")
+      ->delimiter(',');
   add_from(*command, a->from);
   command->add_option("--precision", a->precision, "float (default) or double arithmetic")
       ->check(CLI::IsMember({"float", "double"}));
@@ -160,6 +191,7 @@ void add_log_prob(CLI::App& app, Globals& globals) {
       "value beyond its bounds, are scored too, and a column says what is wrong. Examples:\n"
       "  jeffreys log_prob table.model new.csv -o scores.csv\n"
       "  jeffreys log_prob table.model new.csv --percentile --explain -o unusual.csv\n"
+      "  jeffreys log_prob table.model new.csv --columns price --given age,site -o prices.csv\n"
       "  jeffreys log_prob table.model new.csv --precision double --from main");
   command->callback([a, &globals] {
     if (a->precision == "double") {

@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_fit(app, globals);
   add_sample(app, globals);
   add_log_prob(app, globals);
+  add_impute(app, globals);
   add_evaluate(app, globals);
   add_compare(app, globals);
   add_inspect(app, globals);

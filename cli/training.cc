@@ -75,7 +75,8 @@ void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArgum
                   "One setting; may be given again. `jeffreys fit --settings` lists them")
       ->option_text("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--missing", a->missing, "Rows with missing values: drop (default) or error");
+  command.add_option("--missing", a->missing,
+                     "Rows with missing values: drop (default), keep or error");
   add_seed(command, a->seed, "Of all random numbers (default 0)");
   command.get_option("--seed")->each([a](const std::string&) { a->seed_given = true; });
   command

@@ -13,6 +13,7 @@
 #include "jeffreys/fit/explain.h"
 #include "jeffreys/fit/fit_record.h"
 #include "jeffreys/fit/fit_table.h"
+#include "jeffreys/fit/given.h"
 #include "jeffreys/fit/synthetic_check.h"
 #include "jeffreys/fit/tabular_density.h"
 #include "jeffreys/model/density_mixture.h"

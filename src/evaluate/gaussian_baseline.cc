@@ -32,8 +32,17 @@ double best_shrinkage(const Matrix<double>& z, const Matrix<double>& correlation
 
 }  // namespace
 
-GaussianBaseline::GaussianBaseline(const MatrixView<double>& x, const MatrixView<double>& context) {
-  const Matrix<double> design = with_intercept(context, x.rows());
+GaussianBaseline::GaussianBaseline(const MatrixView<double>& rows_x,
+                                   const MatrixView<double>& context,
+                                   const Vector<double>& weights) {
+  Matrix<double> x = rows_x;
+  Matrix<double> design = with_intercept(context, x.rows());
+  if (weights.size() > 0) {
+    // A row that counts twice is as good as two: it adds twice to every sum of squares.
+    const Vector<double> roots = (weights / weights.mean()).cwiseSqrt();
+    x = roots.asDiagonal() * x;
+    design = roots.asDiagonal() * design;
+  }
   // Normal equations, with a trace of ridge for columns that repeat one another.
   Matrix<double> gram = design.transpose() * design;
   gram.diagonal().array() += kRidge * gram.diagonal().mean() * 1e-3;

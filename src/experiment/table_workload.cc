@@ -77,7 +77,7 @@ Table read_uci(const UciTable& spec, const std::filesystem::path& data) {
 Matrix<double> encode_as_paper(const Table& table, const UciTable& spec) {
   SchemaOptions options;
   options.ignore = spec.ignore;
-  const std::vector<std::size_t> rows = complete_rows(table, options);
+  const std::vector<std::size_t> rows = usable_rows(table, options);
   const auto has = [](const std::vector<std::string>& list, const std::string& name) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };

@@ -21,6 +21,9 @@ constexpr double kImmaterial = 0.01;
 constexpr Eigen::Index kConditionalRows = 500;
 constexpr Eigen::Index kTrainingRowsWithCells = 1000;
 constexpr Eigen::Index kHeldOutRowsWithCells = 5000;
+// Rows with gaps take thousands.
+constexpr Eigen::Index kTrainingRowsWithGaps = 200;
+constexpr Eigen::Index kHeldOutRowsWithGaps = 1000;
 
 EncodedRows first_rows(const EncodedRows& rows, Eigen::Index most) {
   std::vector<std::size_t> first(static_cast<std::size_t>(std::min(most, rows.size())));
@@ -32,9 +35,14 @@ EncodedRows first_rows(const EncodedRows& rows, Eigen::Index most) {
 struct RowLogProbs {
   Vector<double> training;
   Vector<double> held_out;
+  Vector<double> training_weights;
+  Vector<double> held_out_weights;
 
   [[nodiscard]] const Vector<double>& judged() const {
     return held_out.size() > 0 ? held_out : training;
+  }
+  [[nodiscard]] const Vector<double>& weights() const {
+    return held_out.size() > 0 ? held_out_weights : training_weights;
   }
 };
 
@@ -42,17 +50,18 @@ struct RowLogProbs {
 template <typename LogProb>
 RowLogProbs row_log_probs(const PreparedTable& table, const Vector<double>& known,
                           LogProb log_prob) {
-  RowLogProbs result{log_prob(table.training), known};
+  RowLogProbs result{log_prob(table.training), known, table.training.weights, {}};
   if (known.size() == 0 && table.validation.size() > 0) {
     result.held_out = log_prob(table.validation);
+    result.held_out_weights = table.validation.weights;
   }
   return result;
 }
 
 ModelReport describe(const RowLogProbs& rows, const RowLogProbs& gaussian) {
-  return {.training = mean_nll(rows.training),
-          .held_out = mean_nll(rows.held_out),
-          .over_gauss = paired_difference(gaussian.judged(), rows.judged())};
+  return {.training = mean_nll(rows.training, rows.training_weights),
+          .held_out = mean_nll(rows.held_out, rows.held_out_weights),
+          .over_gauss = paired_difference(gaussian.judged(), rows.judged(), rows.weights())};
 }
 
 // Means over the last tenth of the history.
@@ -149,7 +158,10 @@ std::string make_verdict(const FitReport& report) {
 void assess(const PreparedTable& all, const TabularDensity<float>& density, FitReport& report,
             const HeldOutLogProbs& held_out) {
   PreparedTable table = all;
-  if (table.training.cells.open() > 0) {
+  if (table.training.gaps.size() + table.validation.gaps.size() > 0) {
+    table.training = first_rows(table.training, kTrainingRowsWithGaps);
+    table.validation = first_rows(table.validation, kHeldOutRowsWithGaps);
+  } else if (table.training.cells.open() > 0) {
     // A mixture of several fits takes as many times as long.
     table.training = first_rows(table.training, kTrainingRowsWithCells / report.members);
     table.validation = first_rows(table.validation, kHeldOutRowsWithCells);

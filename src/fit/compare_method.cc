@@ -161,9 +161,15 @@ void CompareOptions::validate() const {
             fmt::format("methods: '{}' is there twice; give one of them a name, as in again={}",
                         method.name, method.definition()));
     // A setting that does not exist should not wait for the first job.
-    FitOptions unused;
-    settings_of(method, *this, seed).apply_to(unused);
+    FitOptions fit;
+    fit.schema = columns;
+    settings_of(method, *this, seed).apply_to(fit);
+    require(fit.schema.missing != Missing::keep,
+            "missing: methods are compared on complete rows; expected drop or error, got keep");
   }
+  require(columns.weights.empty(),
+          fmt::format("weights: in a comparison all rows count the same; leave column {} out of it",
+                      columns.weights));
   require(splits >= 1, "splits: expected at least 1, got 0");
   require(seeds >= 1, "seeds: expected at least 1, got 0");
   require(test > 0 && test < 1, fmt::format("test: expected 0 < share < 1, got {}", test));

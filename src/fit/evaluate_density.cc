@@ -37,14 +37,22 @@ void refuse_without_density(const Table& table, const TableLogProb& scores, std:
 
 }  // namespace
 
-DensityEvaluation evaluate_density(const TabularDensity<float>& density, const Table& table) {
+DensityEvaluation evaluate_density(const TabularDensity<float>& density, const Table& table,
+                                   const std::string& weights) {
   DensityEvaluation result;
   const TableLogProb main = density.log_prob(table, From::main, Unusual::keep);
   for (const auto& [row, problem] : main.unusual) refuse_without_density(table, main, row, problem);
-  result.main = mean_nll(main.log_prob);
+  result.weights = weights;
+  if (weights.empty() && table.find(density.schema().weights()) != nullptr) {
+    result.weights = density.schema().weights();
+  }
+  const Vector<double> counts =
+      result.weights.empty() ? Vector<double>() : row_weights(table, result.weights, main.rows);
+  result.main = mean_nll(main.log_prob, counts);
   result.dropped = main.dropped;
+  result.with_gaps = main.with_gaps.size();
   if (density.proxy() != nullptr) {
-    result.proxy = mean_nll(density.log_prob(table, From::proxy, Unusual::keep).log_prob);
+    result.proxy = mean_nll(density.log_prob(table, From::proxy, Unusual::keep).log_prob, counts);
     if (density.schema().context_features() == 0) result.reverse = reverse_kl(density);
   }
   result.energy = density.check_energy(density.schema().encode(table, Unusual::keep).context, 0);

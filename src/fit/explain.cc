@@ -164,6 +164,9 @@ Surprises explain(const TabularDensity<T>& density, const Table& table, From fro
     result.columns.push_back(places[j].name);
     result.nats.col(static_cast<Eigen::Index>(j)) = explainer.surprises(places[j]);
   }
+  for (Eigen::Index row = 0; row < rows.size(); ++row) {
+    if (rows.has_gaps(row)) result.nats.row(row).setConstant(std::nan(""));
+  }
   return result;
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
+#include "fit/gap_fills.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/fit/models.h"
 
@@ -16,6 +18,7 @@ namespace {
 // as many as keep an evaluation cheap.
 constexpr Eigen::Index kValidationPoints = 1024;
 constexpr Eigen::Index kMostPlaces = 8;
+constexpr Eigen::Index kGapPoints = 32;  // of rows with gaps, whose density is the mean over them
 
 // Every row of the table at so many places.
 EncodedRows spread(const EncodedRows& rows, Eigen::Index places, std::uint64_t seed) {
@@ -30,30 +33,70 @@ EncodedRows spread(const EncodedRows& rows, Eigen::Index places, std::uint64_t s
   return result;
 }
 
-TrainingData<float> training_data(const PreparedTable& table, const FitOptions& options,
-                                  bool conditional_energy) {
-  const Cells& cells = table.training.cells;
+Matrix<double> filled(const EncodedRows& rows, const std::shared_ptr<GapFills>& fills) {
+  Matrix<double> x = rows.x;
+  std::vector<std::size_t> all(static_cast<std::size_t>(rows.size()));
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (fills) fills->write(all, x);
+  return x;
+}
+
+// Validation rows at some points each; see TrainingData.
+void add_validation(const PreparedTable& table, const FitOptions& options, bool conditional_energy,
+                    const GapFills* fills, TrainingData<float>& data) {
   EncodedRows validation = table.validation;
-  if (cells.open() > 0 && validation.size() > 0) {
-    // An energy model draws samples for every row that has conditions.
-    const Eigen::Index places =
-        conditional_energy
-            ? 1
-            : std::clamp<Eigen::Index>(kValidationPoints / validation.size(), 1, kMostPlaces);
-    validation = spread(validation, places, options.seed);
+  if (validation.size() == 0) return;
+  // An energy model draws samples for every row that has conditions.
+  const Eigen::Index most = conditional_energy ? 1 : kMostPlaces;
+  const bool open = table.training.cells.open() > 0;
+  if (validation.gaps.size() > 0) {
+    data.validation_points = conditional_energy ? kMostPlaces : kGapPoints;
+    GapFills::HeldOut points = fills->held_out(validation, data.validation_points);
+    validation = std::move(points.rows);
+    data.validation_log_weights = std::move(points.log_weights);
+  } else if (open) {
+    data.validation_points =
+        std::clamp<Eigen::Index>(kValidationPoints / validation.size(), 1, most);
+    validation = spread(validation, data.validation_points, options.seed);
   }
-  TrainingData<float> data{table.training.x.cast<float>(), table.training.context.cast<float>(),
-                           validation.x.cast<float>(), validation.context.cast<float>()};
-  if (cells.open() == 0) return data;
-  data.redraw = [&cells, &all = table.training.x, seed = options.seed](
+  data.validation_x = validation.x.cast<float>();
+  data.validation_context = validation.context.cast<float>();
+  data.validation_weights = table.validation.weights;
+}
+
+// fills: those of the training rows, or nothing if no row of the table has gaps.
+TrainingData<float> training_data(const PreparedTable& table, const FitOptions& options,
+                                  bool conditional_energy, const Density<float>& main,
+                                  const std::shared_ptr<GapFills>& fills) {
+  TrainingData<float> data{filled(table.training, fills).cast<float>(),
+                           table.training.context.cast<float>()};
+  data.weights = table.training.weights.cast<float>();
+  add_validation(table, options, conditional_energy, fills.get(), data);
+  const Cells& cells = table.training.cells;
+  if (cells.open() == 0 && !fills) return data;
+  if (fills) data.redraw_state = fills->state();
+  data.redraw = [&cells, &all = table.training.x, &main, fills, seed = options.seed](
                     std::int64_t iteration, std::span<const std::size_t> rows, Matrix<float>& x) {
     Matrix<double> placed = all(rows, Eigen::all);
-    cells.place(rows,
-                random_points(x.rows(), cells.open(), seed, static_cast<std::uint64_t>(iteration)),
-                placed);
+    const auto now = static_cast<std::uint64_t>(iteration);
+    cells.place(rows, random_points(x.rows(), cells.open(), seed, now), placed);
+    if (fills) {
+      if (GapFills::due(iteration)) fills->sweep(main, now);
+      fills->write(rows, placed);
+    }
     x = placed.cast<float>();
   };
   return data;
+}
+
+// The numbers of rows without a gap in every place, which say nothing.
+std::vector<std::size_t> informative(const EncodedRows& rows,
+                                     const std::vector<std::size_t>& chosen) {
+  std::vector<std::size_t> result = chosen;
+  if (rows.gaps.size() == 0) return result;
+  std::erase_if(
+      result, [&](std::size_t row) { return rows.gaps.row(static_cast<Eigen::Index>(row)).all(); });
+  return result;
 }
 
 // What the caller watches a fit with, and whether the whole run is to stop.
@@ -78,7 +121,7 @@ class WatchedFit final : public TrainObserver {
 }  // namespace
 
 PreparedTable prepare(const Table& table, const FitOptions& options) {
-  const std::size_t rows = complete_rows(table, options.schema).size();
+  const std::size_t rows = usable_rows(table, options.schema).size();
   const double calibration =
       options.calibration_fraction < 0 ? calibration_fraction(rows) : options.calibration_fraction;
   const double fraction =
@@ -100,11 +143,18 @@ PreparedTable prepare(const Table& table, const FitOptions& options, const Split
 
 PreparedTable prepare(const Table& table, Schema schema, const Split& split) {
   PreparedTable result{.schema = std::move(schema)};
-  const Schema::Encoded encoded = result.schema.encode(table);
-  result.dropped = encoded.dropped;
-  result.training = encoded.take(split.training);
-  result.validation = encoded.take(split.validation);
-  result.calibration = encoded.take(split.calibration);
+  Schema::Encoded encoded = result.schema.encode(table);
+  if (!result.schema.weights().empty()) {
+    encoded.weights = row_weights(table, result.schema.weights(), encoded.rows);
+  }
+  result.training = encoded.take(informative(encoded, split.training));
+  result.validation = encoded.take(informative(encoded, split.validation));
+  result.calibration = encoded.take(informative(encoded, split.calibration));
+  const auto used = static_cast<std::size_t>(result.training.size() + result.validation.size() +
+                                             result.calibration.size());
+  const std::size_t wanted =
+      split.training.size() + split.validation.size() + split.calibration.size();
+  result.dropped = encoded.dropped + wanted - used;
   return result;
 }
 
@@ -134,12 +184,17 @@ Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run
   TrainOptions train = options.train;
   train.seed = options.seed;
   const RowShape shape = row_shape(table.schema);
+  std::shared_ptr<GapFills> fills;
+  if (table.training.gaps.size() + table.validation.gaps.size() > 0) {
+    fills = std::make_shared<GapFills>(shape, table.training, options.seed);
+  }
+  const Matrix<double> x = filled(table.training, fills);
   AnyDensity<float> main = make_main_model(options, shape);
-  start_at_rows(*main, table.training.x);
+  start_at_rows(*main, x);
   std::optional<AnyModel<float>> proxy;
   if (needs_proxy(train.method)) {
     proxy = make_proxy_model(options, shape);
-    start_at_rows(**proxy, table.training.x);
+    start_at_rows(**proxy, x);
   }
   const bool conditional_energy = proxy && !(*proxy)->normalized() && shape.context_features > 0;
 
@@ -148,7 +203,8 @@ Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run
   if (run.threads > 1) density.use_threads(std::make_shared<ThreadPool>(run.threads));
   {
     Trainer<float> trainer(density.edit_main(), density.edit_proxy(),
-                           training_data(table, options, conditional_energy), train);
+                           training_data(table, options, conditional_energy, density.main(), fills),
+                           train);
     if (run.resume && std::filesystem::exists(train.checkpoint.path)) {
       trainer.resume(train.checkpoint.path);
     }

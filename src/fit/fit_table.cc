@@ -34,8 +34,20 @@ constexpr std::size_t kRowsOfAPart = 4;
 constexpr int kUsualMembers = 10;
 constexpr std::size_t kManyRows = 20000;
 
+// What several fits do not go with; empty: these rows may have several. The rows that members leave
+// out say how much each counts, by scores that would take thousands of points for a row with gaps.
+std::string against_several(const Table& table, const SchemaOptions& schema) {
+  if (!schema.weights.empty()) return "weights of rows";
+  if (schema.missing != Missing::keep) return {};
+  SchemaOptions complete = schema;
+  complete.missing = Missing::drop;
+  const bool gaps = usable_rows(table, complete).size() < usable_rows(table, schema).size();
+  return gaps ? "rows with missing cells" : "";
+}
+
+// Of several that do go with the rows.
 int member_count(const Table& table, const FitOptions& options, const ChosenSettings& settings) {
-  const std::size_t rows = complete_rows(table, options.schema).size();
+  const std::size_t rows = usable_rows(table, options.schema).size();
   const bool chosen = settings.has("method") || settings.has("proxy") || settings.has("main");
   if (options.members == 0) {
     return chosen || options.validation_fraction == 0 ? 1 : default_table_members(rows);
@@ -85,9 +97,22 @@ FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenS
 
 TableFit fit_table(const Table& table, const SchemaOptions& columns, const ChosenSettings& settings,
                    const FitRun& run) {
-  const int members =
-      member_count(table, row_options(table, columns, settings, default_fit_options), settings);
-  if (members == 1) return fit_table(plan_fit(table, columns, settings), run);
+  const FitOptions options = row_options(table, columns, settings, default_fit_options);
+  const std::string obstacle = against_several(table, options.schema);
+  if (options.members > 1 && !obstacle.empty()) {
+    throw std::invalid_argument(
+        fmt::format("members={} does not go with {}: leave it out, or set members=1",
+                    options.members, obstacle));
+  }
+  const int members = member_count(table, options, settings);
+  if (members == 1 || !obstacle.empty()) {
+    TableFit made = fit_table(plan_fit(table, columns, settings), run);
+    if (members > 1) {
+      made.fit.report.warnings.push_back(fmt::format(
+          "a single fit instead of {}, because several do not go with {}", members, obstacle));
+    }
+    return made;
+  }
   return fit_several(plan_fit(table, columns, settings, default_member_options, HoldOut::none),
                      members, run);
 }

@@ -11,6 +11,7 @@
 
 namespace jeffreys {
 
+// The rows have neither gaps nor weights.
 [[nodiscard]] TableFit fit_several(FitPlan plan, int members, const FitRun& run);
 
 }  // namespace jeffreys

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "fit/cell_scores.h"
+#include "fit/gap_fills.h"
+#include "fit/gap_scores.h"
 
 namespace jeffreys {
 namespace {
@@ -13,11 +14,12 @@ namespace {
 constexpr Eigen::Index kPlacedRows = 4000;
 
 // Half a row is added to each class, so that none is impossible.
-Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes) {
+Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes,
+                               const Vector<double>& weights) {
   Vector<double> counts = Vector<double>::Constant(classes, 0.5);
-  for (const double code : codes) {
-    const auto place = static_cast<Eigen::Index>(code);
-    if (place < classes) counts(place) += 1;
+  for (Eigen::Index i = 0; i < codes.size(); ++i) {
+    const auto place = static_cast<Eigen::Index>(codes(i));
+    if (place < classes) counts(place) += weights.size() > 0 ? weights(i) / weights.mean() : 1;
   }
   return (counts / counts.sum()).array().log();
 }
@@ -35,12 +37,14 @@ EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed, Eigen
   return result;
 }
 
-TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training, SimpleModel model,
+TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows, SimpleModel model,
                              std::uint64_t seed)
-    : shape_(shape) {
+    : shape_(shape), training_(with_gaps_filled(shape, rows, 0)) {
+  const EncodedRows& training = training_;
   for (std::size_t c = 0; c < shape.categories.size(); ++c) {
-    log_frequencies_.push_back(log_frequencies(
-        training.x.col(shape.features + static_cast<Eigen::Index>(c)), shape.categories[c]));
+    log_frequencies_.push_back(
+        log_frequencies(training.x.col(shape.features + static_cast<Eigen::Index>(c)),
+                        shape.categories[c], training.weights));
   }
   if (shape.features == 0) return;
   const Eigen::Index most =
@@ -52,7 +56,7 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& training,
   const Matrix<double> numbers = spread.x.leftCols(shape.features);
   const Matrix<double> conditions = given(spread.x, spread.context);
   if (model == SimpleModel::gaussian) {
-    numbers_.emplace<GaussianBaseline>(numbers, conditions);
+    numbers_.emplace<GaussianBaseline>(numbers, conditions, spread.weights);
     return;
   }
   std::vector<std::size_t> same(static_cast<std::size_t>(spread.size()));
@@ -105,7 +109,9 @@ Vector<double> TableBaseline::log_density(const MatrixView<double>& x,
 }
 
 Vector<double> TableBaseline::log_prob(const EncodedRows& rows) const {
-  return score_cells(rows, [&](const auto& x, const auto& c) { return log_density(x, c); })
+  return score_rows(
+             rows, [&](const auto& x, const auto& c) { return log_density(x, c); },
+             [&] { return GapMixture(shape_, training_.x, training_.context, {}, 0); })
       .log_prob;
 }
 

@@ -51,6 +51,7 @@ class TableBaseline {
   std::vector<Vector<double>> log_frequencies_;
   // Of the numbers, if there are any.
   std::variant<std::monostate, GaussianBaseline, ResidualBaseline> numbers_;
+  EncodedRows training_;  // with filled gaps, for proposals
 };
 
 }  // namespace jeffreys

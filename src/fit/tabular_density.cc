@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "fit/cell_scores.h"
+#include "fit/gap_scores.h"
 #include "jeffreys/base/random_purpose.h"
 #include "jeffreys/model/independence_metropolis.h"
 
@@ -167,8 +167,9 @@ Vector<double> TabularDensity<T>::log_prob(const MatrixView<double>& x,
 
 template <typename T>
 RowScores TabularDensity<T>::score(const EncodedRows& rows, From from) const {
-  RowScores scores =
-      score_cells(rows, [&](const auto& x, const auto& c) { return log_unnormalized(x, c, from); });
+  RowScores scores = score_rows(
+      rows, [&](const auto& x, const auto& c) { return log_unnormalized(x, c, from); },
+      [&] { return mixture_of_samples<T>(*main_, row_shape(schema_), rows.context); });
   subtract_log_zeta(rows.context, from, scores.log_prob);
   return scores;
 }
@@ -176,12 +177,18 @@ RowScores TabularDensity<T>::score(const EncodedRows& rows, From from) const {
 template <typename T>
 TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From> from,
                                          Unusual unusual) const {
-  const Schema::Encoded encoded = schema_.encode(table, unusual);
-  return {score(encoded, from.value_or(chosen_)), encoded.rows, encoded.dropped, encoded.unusual};
+  Schema::Encoded encoded = schema_.encode(table, unusual);
+  TableLogProb result{score(encoded, from.value_or(chosen_)), encoded.rows, encoded.dropped,
+                      std::move(encoded.unusual)};
+  for (Eigen::Index row = 0; row < encoded.size(); ++row) {
+    if (encoded.has_gaps(row)) result.with_gaps.push_back(static_cast<std::size_t>(row));
+  }
+  return result;
 }
 
 template <typename T>
-void TabularDensity<T>::calibrate(const EncodedRows& rows, bool kept) {
+void TabularDensity<T>::calibrate(const EncodedRows& all, bool kept) {
+  const EncodedRows rows = rows_without_gaps(all);
   const auto sorted = [&](From from) {
     Vector<double> scores = score(rows, from).log_prob;
     std::sort(scores.begin(), scores.end());

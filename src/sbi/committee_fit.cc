@@ -70,7 +70,7 @@ class CommitteeFitting {
         committee_(committee),
         run_(run),
         options_(options_for(pairs.rows())),
-        rows_(complete_rows(pairs, options_.schema)) {
+        rows_(usable_rows(pairs, options_.schema)) {
     committee_.validate();
     if (committee_.left_out_by == 0) committee_.left_out_by = committee_.members < 5 ? 1 : 2;
     const auto least = static_cast<std::size_t>(committee_.members) * kPairsPerPart;

@@ -20,7 +20,7 @@ int member_count(const FitOptions& options, const Table& pairs, std::size_t para
   }
   if (options.members > 0) return options.members;
   if (reason != nullptr) return 1;
-  return default_members(complete_rows(pairs, options.schema).size(), parameters);
+  return default_members(usable_rows(pairs, options.schema).size(), parameters);
 }
 
 CommitteeFit fit_one(FitPlan plan, const FitRun& run) {
@@ -42,6 +42,10 @@ PosteriorFit fit_posterior(const Table& file, const PairColumns& columns,
   const PairColumns all = complete_columns(columns, pairs, prior);
   const FitPlan plan =
       plan_fit(pairs, pair_schema(pairs, all, prior), settings, default_posterior_options);
+  if (plan.options_for(plan.table.rows()).schema.missing == Missing::keep) {
+    throw std::invalid_argument(
+        "missing: expected drop or error for a posterior, whose pairs must be complete; got keep");
+  }
   const int members =
       member_count(plan.options_for(plan.table.rows()), pairs, all.parameters.size());
   if (members > 1) run.check_unfinished();

@@ -204,6 +204,12 @@ std::vector<std::string> sorted_labels(const Table& table, const Column& column)
   return {labels.begin(), labels.end()};
 }
 
+void refuse_missing(const Table& table, const Column& column, std::size_t row) {
+  refuse_cell(table, column, row,
+              "has a missing cell; fill it in, drop such rows with --missing drop, or learn from "
+              "their other cells with --missing keep");
+}
+
 void refuse_cell(const Table& table, const Column& column, std::size_t row,
                  const std::string& problem) {
   const std::size_t line = table.line(row);

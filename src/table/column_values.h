@@ -35,6 +35,9 @@ std::vector<std::string> sorted_labels(const Table& table, const Column& column)
 std::string what_is_unusual(const ColumnInfo& info, const Column& column, std::size_t row,
                             double value);
 
+// Throws InputError for a missing cell that is not allowed.
+[[noreturn]] void refuse_missing(const Table& table, const Column& column, std::size_t row);
+
 // Throws InputError at a cell of the table; names the row where a line is unknown.
 [[noreturn]] void refuse_cell(const Table& table, const Column& column, std::size_t row,
                               const std::string& problem);

@@ -41,6 +41,7 @@ void Cells::place(std::span<const std::size_t> rows, const MatrixView<double>& p
     const FeatureEncoder encode(feature.info);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
+      if (std::isnan(feature.values[rows[i]])) continue;
       const Origin origin{.zero = feature.zeros.empty() ? 0 : feature.zeros[rows[i]]};
       const FeatureEncoder::Encoded number =
           encode(feature.values[rows[i]], places(row, static_cast<Eigen::Index>(f)), origin);
@@ -60,7 +61,12 @@ Cells Cells::take(std::span<const std::size_t> rows) const {
 }
 
 EncodedRows EncodedRows::take(std::span<const std::size_t> rows) const {
-  return {x(rows, Eigen::all), context(rows, Eigen::all), log_jacobian(rows), cells.take(rows)};
+  EncodedRows part{x(rows, Eigen::all), context(rows, Eigen::all), log_jacobian(rows),
+                   cells.take(rows)};
+  if (gaps.size() > 0) part.gaps = gaps(rows, Eigen::all);
+  if (!part.gaps.any()) part.gaps.resize(0, 0);
+  if (weights.size() > 0) part.weights = weights(rows);
+  return part;
 }
 
 Matrix<double> random_points(Eigen::Index count, Eigen::Index dimensions, std::uint64_t seed,

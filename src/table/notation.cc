@@ -83,6 +83,12 @@ std::optional<double> Notation::read(std::string_view cell) const {
   return negative ? -number : number;
 }
 
+void Notation::make_room_for(double number) {
+  if (is_time() || !std::isfinite(number) || round(number) == number) return;
+  decimals = -1;
+  fixed = false;
+}
+
 double Notation::round(double number) const {
   if (decimals < 0 || !std::isfinite(number)) return number;
   const double power = std::pow(10.0, decimals);

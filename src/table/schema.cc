@@ -17,6 +17,15 @@ std::string_view name_of(ColumnKind kind) {
   return "ignored";
 }
 
+std::string_view name_of(Missing missing) {
+  switch (missing) {
+    case Missing::drop: return "drop";
+    case Missing::error: return "error";
+    case Missing::keep: break;
+  }
+  return "keep";
+}
+
 std::string_view name_of(ColumnRole role) {
   switch (role) {
     case ColumnRole::feature: return "feature";

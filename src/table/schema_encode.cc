@@ -35,11 +35,15 @@ std::vector<std::string> model_columns(const Schema& schema) {
 }
 
 // The table's columns beside the schema's; nullptr where the table need not have one.
-std::vector<const Column*> match_columns(const Schema& schema, const Table& table) {
+std::vector<const Column*> match_columns(const Schema& schema, const Table& table,
+                                         bool all_features) {
   std::vector<const Column*> matches;
   for (const ColumnInfo& info : schema.columns()) {
     switch (info.role) {
       case ColumnRole::feature:
+        matches.push_back(all_features ? &require_column(table, info, model_columns(schema))
+                                       : table.find(info.name));
+        break;
       case ColumnRole::condition:
         matches.push_back(&require_column(table, info, model_columns(schema)));
         break;
@@ -51,30 +55,54 @@ std::vector<const Column*> match_columns(const Schema& schema, const Table& tabl
   return matches;
 }
 
-std::vector<std::size_t> rows_without_gaps(const Table& table,
-                                           const std::vector<const Column*>& columns,
-                                           Missing missing) {
-  std::vector<bool> complete(table.rows(), true);
-  for (const Column* column : columns) {
-    for (std::size_t row = 0; column != nullptr && row < complete.size(); ++row) {
-      if (!column->missing(row)) continue;
-      complete[row] = false;
-      if (missing == Missing::error) {
-        refuse_cell(table, *column, row,
-                    "has a missing cell; fill it in, or drop such rows with --missing drop");
+// Rows that are encoded, by what is missing in them.
+class RowsWithCells {
+ public:
+  RowsWithCells(const Schema& schema, const Table& table, const std::vector<const Column*>& columns)
+      : schema_(schema), table_(table), columns_(columns) {}
+
+  // With every cell.
+  [[nodiscard]] std::vector<std::size_t> complete(Missing missing) const {
+    std::vector<std::size_t> rows = where([&](std::size_t row) {
+      for (const Column* column : columns_) {
+        if (column == nullptr || !column->missing(row)) continue;
+        if (missing == Missing::error) refuse_missing(table_, *column, row);
+        return false;
       }
+      return true;
+    });
+    if (rows.empty()) {
+      throw InputError(table_.source,
+                       "every row has a missing cell; at least one row must be complete, unless "
+                       "the model was fitted with --missing keep");
     }
+    return rows;
   }
-  std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < complete.size(); ++row) {
-    if (complete[row]) rows.push_back(row);
+
+  [[nodiscard]] std::vector<std::size_t> with_conditions() const {
+    return where([&](std::size_t row) {
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const bool condition = schema_.columns()[i].role == ColumnRole::condition;
+        if (condition && columns_[i]->missing(row)) return false;
+      }
+      return true;
+    });
   }
-  if (rows.empty()) {
-    throw InputError(table.source,
-                     "every row has a missing cell; at least one row must be complete");
+
+ private:
+  template <typename Condition>
+  [[nodiscard]] std::vector<std::size_t> where(const Condition& holds) const {
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      if (holds(row)) rows.push_back(row);
+    }
+    return rows;
   }
-  return rows;
-}
+
+  const Schema& schema_;
+  const Table& table_;
+  const std::vector<const Column*>& columns_;
+};
 
 void note_unusual(const ColumnInfo& info, const Column& column, std::span<const double> values,
                   Schema::Encoded& encoded) {
@@ -108,6 +136,7 @@ class FeatureRows {
   explicit FeatureRows(Schema::Encoded& encoded)
       : encoded_(encoded), closed_(Vector<double>::Zero(encoded.size())) {
     encoded.log_jacobian = Vector<double>::Zero(encoded.size());
+    encoded.gaps = Gaps::Constant(encoded.x.rows(), encoded.x.cols(), false);
   }
 
   void write_numbers(Eigen::Index feature, const ColumnInfo& info, std::span<const double> values) {
@@ -116,6 +145,12 @@ class FeatureRows {
     std::vector<double> zeros;
     for (Eigen::Index r = 0; r < encoded_.size(); ++r) {
       double value = values[encoded_.rows[static_cast<std::size_t>(r)]];
+      if (std::isnan(value)) {
+        leave_open(r, feature);
+        if (is_open(info)) own.push_back(value);
+        if (is_open(info) && !info.regression.empty()) zeros.push_back(0);
+        continue;
+      }
       if (!encoded_.unusual.empty() && is_impossible(info, value)) {
         value = possible(info, value);
         closed_(r) = encoded_.log_jacobian(r) = -std::numeric_limits<double>::infinity();
@@ -139,7 +174,12 @@ class FeatureRows {
     const bool labels = is_category(info);
     const auto never_seen = static_cast<double>(class_count(info));
     for (Eigen::Index r = 0; r < encoded_.size(); ++r) {
-      const double code = class_of(info, values[encoded_.rows[static_cast<std::size_t>(r)]]);
+      const double value = values[encoded_.rows[static_cast<std::size_t>(r)]];
+      if (std::isnan(value)) {
+        leave_open(r, feature);
+        continue;
+      }
+      const double code = class_of(info, value);
       encoded_.x(r, feature) = code;
       if (!labels) continue;
       const double log_mass = code == never_seen ? std::log(info.unseen) : std::log1p(-info.unseen);
@@ -149,6 +189,7 @@ class FeatureRows {
   }
 
   void finish() {
+    if (!encoded_.gaps.any()) encoded_.gaps.resize(0, 0);
     encoded_.cells = Cells(std::move(closed_));
     for (auto& [feature, info, values, zeros] : open_) {
       encoded_.cells.add(feature, info, std::move(values), std::move(zeros));
@@ -156,6 +197,11 @@ class FeatureRows {
   }
 
  private:
+  void leave_open(Eigen::Index row, Eigen::Index feature) {
+    encoded_.x(row, feature) = 0;
+    encoded_.gaps(row, feature) = true;
+  }
+
   struct Open {
     Eigen::Index feature;
     const ColumnInfo& info;
@@ -191,40 +237,56 @@ Column single_cell(const ColumnInfo& info, const std::string& text) {
 }  // namespace
 
 Schema::Encoded Schema::encode(const Table& table, Unusual unusual) const {
-  const std::vector<const Column*> matches = match_columns(*this, table);
-  // Wrong cells are told before missing ones.
-  std::vector<std::optional<ColumnValues>> values(columns_.size());
+  const std::vector<const Column*> columns = match_columns(*this, table, true);
+  const RowsWithCells rows(*this, table, columns);
+  return encode_rows(table, columns, unusual, [&] {
+    return missing_ == Missing::keep ? rows.with_conditions() : rows.complete(missing_);
+  });
+}
+
+Schema::Encoded Schema::encode_known(const Table& table, Unusual unusual) const {
+  const std::vector<const Column*> columns = match_columns(*this, table, false);
+  const RowsWithCells rows(*this, table, columns);
+  return encode_rows(table, columns, unusual, [&] { return rows.with_conditions(); });
+}
+
+Schema::Encoded Schema::encode_rows(const Table& table, const std::vector<const Column*>& columns,
+                                    Unusual unusual,
+                                    const std::function<std::vector<std::size_t>()>& used) const {
+  const std::vector<double> nothing(table.rows(), std::nan(""));
+  std::vector<std::optional<ColumnValues>> known(columns_.size());
+  std::vector<std::span<const double>> values(columns_.size(), nothing);
   for (const auto& part : {continuous_, categories_, conditions_}) {
     for (const std::size_t i : part) {
-      if (!values[i]) values[i].emplace(table, *matches[i], columns_[i], unusual);
+      if (columns[i] == nullptr || known[i]) continue;
+      values[i] = known[i].emplace(table, *columns[i], columns_[i], unusual).values();
     }
   }
 
   Encoded encoded;
-  encoded.rows = rows_without_gaps(table, matches, missing_);
+  encoded.rows = used();
   encoded.dropped = table.rows() - encoded.rows.size();
   for (std::size_t i = 0; i < columns_.size() && unusual == Unusual::keep; ++i) {
-    if (values[i]) note_unusual(columns_[i], *matches[i], values[i]->values(), encoded);
+    if (known[i]) note_unusual(columns_[i], *columns[i], values[i], encoded);
   }
   const auto rows = static_cast<Eigen::Index>(encoded.rows.size());
   encoded.x.resize(rows, static_cast<Eigen::Index>(features()));
   encoded.context.resize(rows, static_cast<Eigen::Index>(context_features_));
   Eigen::Index first = 0;
   for (const std::size_t i : conditions_) {
-    const std::span<const double> cells = values[i]->values();
     for (Eigen::Index r = 0; r < rows; ++r) {
       const std::size_t row = encoded.rows[static_cast<std::size_t>(r)];
-      write_condition(columns_[i], cells[row], first, encoded.context.row(r));
+      write_condition(columns_[i], values[i][row], first, encoded.context.row(r));
     }
     first += static_cast<Eigen::Index>(context_width(columns_[i]));
   }
   FeatureRows features(encoded);
   Eigen::Index feature = 0;
   for (const std::size_t i : continuous_) {
-    features.write_numbers(feature++, columns_[i], values[i]->values());
+    features.write_numbers(feature++, columns_[i], values[i]);
   }
   for (const std::size_t i : categories_) {
-    features.write_classes(feature++, columns_[i], values[i]->values());
+    features.write_classes(feature++, columns_[i], values[i]);
   }
   features.finish();
   return encoded;
@@ -248,6 +310,22 @@ Matrix<double> Schema::encode_conditions(const Table& table) const {
     first += static_cast<Eigen::Index>(context_width(columns_[i]));
   }
   return context;
+}
+
+Table Schema::given_row(const std::map<std::string, std::string>& given) const {
+  Table table{"", {}, {}};
+  for (const auto& [name, value] : given) {
+    const auto found =
+        std::find_if(columns_.begin(), columns_.end(), [&, &own = name](const ColumnInfo& info) {
+          return info.name == own && info.role != ColumnRole::left_out;
+        });
+    if (found == columns_.end()) {
+      throw InputError("", fmt::format("{} is no column of the model; its columns are {}",
+                                       quote(name), fmt::join(model_columns(*this), ", ")));
+    }
+    table.columns.push_back(single_cell(*found, value));
+  }
+  return table;
 }
 
 Matrix<double> Schema::encode_conditions(const std::map<std::string, std::string>& given) const {

@@ -51,22 +51,27 @@ Moments moments_of(const Matrix<double>& values, std::span<const std::size_t> ro
 class Fit {
  public:
   Fit(const Table& table, const SchemaOptions& options)
-      : table_(table), options_(options), rows_(complete_rows(table, options)) {
+      : table_(table), options_(options), rows_(usable_rows(table, options)) {
     if (rows_.size() < kLeastRows) {
       throw InputError(
           table.source,
-          fmt::format("there {} {} of {} rows without missing cells; at least {} are "
-                      "needed",
-                      rows_.size() == 1 ? "is" : "are", rows_.size(), table.rows(), kLeastRows));
+          fmt::format("there {} {} of {} rows without missing {}; at least {} are needed{}",
+                      rows_.size() == 1 ? "is" : "are", rows_.size(), table.rows(),
+                      options.missing == Missing::keep ? "conditions" : "cells", kLeastRows,
+                      options.missing == Missing::drop && table.rows() >= kLeastRows
+                          ? ". --missing keep learns from the cells that the others have"
+                          : ""));
     }
     if (rows_.size() < table.rows()) {
-      leading.push_back(fmt::format("{} of {} rows have missing cells and are left out.",
-                                    table.rows() - rows_.size(), table.rows()));
+      leading.push_back(fmt::format("{} of {} rows have missing {} and are left out.",
+                                    table.rows() - rows_.size(), table.rows(),
+                                    options.missing == Missing::keep ? "conditions" : "cells"));
     }
     leading.insert(leading.end(), table.notes.begin(), table.notes.end());
     columns.resize(table.columns.size());
     values_.resize(table.columns.size());
     for (std::size_t i = 0; i < columns.size(); ++i) describe(i);
+    if (options.missing == Missing::keep) note_gaps();
   }
 
   std::vector<ColumnInfo> columns;
@@ -83,10 +88,11 @@ class Fit {
         if (columns[i].role == role) order.push_back(i);
       }
     }
+    // Columns with gaps may be equal and have different hashes: they are compared with all others.
     std::unordered_multimap<std::uint64_t, std::size_t> by_hash;
     for (const std::size_t i : order) {
       if (set_constant(i)) continue;
-      const std::uint64_t hash = hash_of(i);
+      const std::uint64_t hash = gaps_ ? 0 : hash_of(i);
       const auto [begin, end] = by_hash.equal_range(hash);
       const auto twin = std::find_if(begin, end, [&](const auto& e) { return equal(i, e.second); });
       if (twin == end) {
@@ -108,7 +114,7 @@ class Fit {
     for (const std::size_t row : training) {
       if (row < rows_.size()) continue;
       throw std::invalid_argument(
-          fmt::format("Schema::fit: training row {} of {} complete rows", row, rows_.size()));
+          fmt::format("Schema::fit: training row {} of {} usable rows", row, rows_.size()));
     }
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].role == ColumnRole::condition && columns[i].kind != ColumnKind::categorical) {
@@ -128,7 +134,8 @@ class Fit {
         add(fit_lattice(columns[i], numbers(i, {}), options_.ties));
         if (columns[i].bounds != Bounds{}) {
           leading.push_back(bounded_note(columns[i]));
-          add(fit_bounds(columns[i], numbers(i, {}), numbers(i, training)));
+          const std::vector<double> seen = numbers(i, training);
+          add(fit_bounds(columns[i], numbers(i, {}), seen.empty() ? numbers(i, {}) : seen));
         }
       }
       if (context_.cols() > 0) set_regression(i, training);
@@ -171,7 +178,7 @@ class Fit {
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       values(static_cast<Eigen::Index>(r)) = value(i, rows_[r]);
     }
-    const LinearFit fit = regress(context_, values, training);
+    const LinearFit fit = regress(context_, values, numbered(i, training));
     info.regression = fit.coefficients;
     info.regression_deviation = fit.deviation;
   }
@@ -188,23 +195,24 @@ class Fit {
     leading.insert(leading.end(), found.begin(), found.end());
   }
 
-  // Of these complete rows, or of all, the values that are no atoms.
+  // The values of these rows, or of all, that are no atoms.
   std::vector<double> numbers(std::size_t i, std::span<const std::size_t> training) const {
     std::vector<double> values;
     for (const std::size_t row : numbered(i, training)) values.push_back(value(i, rows_[row]));
     return values;
   }
 
-  // Of these complete rows, or of all, those whose value is no atom.
+  // Of these rows, or of all, those that have a value which is no atom.
   std::vector<std::size_t> numbered(std::size_t i, std::span<const std::size_t> training) const {
     std::vector<std::size_t> rows(training.begin(), training.end());
     if (training.empty()) {
       rows.resize(rows_.size());
       std::iota(rows.begin(), rows.end(), std::size_t{0});
     }
-    if (columns[i].atoms.empty()) return rows;
-    std::erase_if(rows,
-                  [&](std::size_t row) { return class_of(columns[i], value(i, rows_[row])) > 0; });
+    std::erase_if(rows, [&](std::size_t row) {
+      const double own = value(i, rows_[row]);
+      return std::isnan(own) || (!columns[i].atoms.empty() && class_of(columns[i], own) > 0);
+    });
     return rows;
   }
 
@@ -219,9 +227,10 @@ class Fit {
     Matrix<double> free(static_cast<Eigen::Index>(rows_.size()), static_cast<Eigen::Index>(places));
     for (Eigen::Index r = 0; r < free.rows(); ++r) {
       const Origin origin = plain.regression.empty() ? Origin{} : origin_of(plain, context_.row(r));
+      const double own = value(i, rows_[static_cast<std::size_t>(r)]);
       for (std::size_t k = 0; k < places; ++k) {
         free(r, static_cast<Eigen::Index>(k)) =
-            encode(value(i, rows_[static_cast<std::size_t>(r)]), kPlaces[k], origin).x;
+            std::isnan(own) ? own : encode(own, kPlaces[k], origin).x;
       }
     }
     return free;
@@ -271,7 +280,7 @@ class Fit {
     ColumnInfo& info = columns[i];
     info = initial_info(table_, column, options_);
     if (info.role == ColumnRole::left_out) {
-      if (info.kind != ColumnKind::ignored || !contains(options_.ignore, info.name)) {
+      if (!contains(options_.ignore, info.name) && info.name != options_.weights) {
         leading.push_back(fmt::format("Column {} has no values and is left out.", name(i)));
       }
       return;
@@ -288,8 +297,9 @@ class Fit {
       }
       return;
     }
-    info.minimum = info.maximum = value(i, rows_.front());
-    for (const std::size_t row : rows_) {
+    const std::vector<std::size_t> rows = known_rows(i);
+    info.minimum = info.maximum = value(i, rows.front());
+    for (const std::size_t row : rows) {
       info.minimum = std::min(info.minimum, value(i, row));
       info.maximum = std::max(info.maximum, value(i, row));
       if (info.kind == ColumnKind::integer && std::floor(value(i, row)) != value(i, row)) {
@@ -307,14 +317,15 @@ class Fit {
     constexpr double kNearlyAll = 0.9;
     constexpr std::size_t kFewRows = 20;  // of which labels may differ by chance
     ColumnInfo& info = columns[i];
-    if (rows_.size() < kFewRows) return false;
+    const std::vector<std::size_t> rows = known_rows(i);
+    if (rows.size() < kFewRows) return false;
     std::set<double> found;
-    for (const std::size_t row : rows_) found.insert(value(i, row));
-    if (static_cast<double>(found.size()) <= kNearlyAll * static_cast<double>(rows_.size())) {
+    for (const std::size_t row : rows) found.insert(value(i, row));
+    if (static_cast<double>(found.size()) <= kNearlyAll * static_cast<double>(rows.size())) {
       return false;
     }
     const std::string labels = fmt::format("column {} has {} different labels in {} rows", name(i),
-                                           found.size(), rows_.size());
+                                           found.size(), rows.size());
     if (contains(options_.categorical, info.name)) {
       throw InputError(table_.source,
                        fmt::format("{}, too many to learn anything about them; leave it out with "
@@ -330,15 +341,16 @@ class Fit {
   }
 
   bool set_constant(std::size_t i) {
-    const double first = value(i, rows_.front());
+    const std::vector<std::size_t> rows = known_rows(i);
+    const double first = value(i, rows.front());
     const auto same = [&](std::size_t row) { return value(i, row) == first; };
-    if (!std::all_of(rows_.begin(), rows_.end(), same)) return false;
+    if (!std::all_of(rows.begin(), rows.end(), same)) return false;
     refuse_distribution(i, fmt::format("is {} in all rows", first));
     columns[i].role = ColumnRole::constant;
     columns[i].constant = first;
     leading.push_back(
         fmt::format("Column {} is {} in all rows: left out of the model, restored in samples.",
-                    name(i), quote(table_.columns[i].text(rows_.front()))));
+                    name(i), quote(table_.columns[i].text(rows.front()))));
     return true;
   }
 
@@ -363,9 +375,50 @@ class Fit {
   bool equal(std::size_t i, std::size_t j) const {
     const bool categorical = columns[i].kind == ColumnKind::categorical;
     return categorical == (columns[j].kind == ColumnKind::categorical) &&
-           columns[i].labels == columns[j].labels &&
-           std::all_of(rows_.begin(), rows_.end(),
-                       [&](std::size_t row) { return value(i, row) == value(j, row); });
+           columns[i].labels == columns[j].labels && equal_where_known(i, j);
+  }
+
+  // In enough rows that both columns have.
+  bool equal_where_known(std::size_t i, std::size_t j) const {
+    std::size_t both = 0;
+    for (const std::size_t row : rows_) {
+      if (std::isnan(value(i, row)) || std::isnan(value(j, row))) continue;
+      if (value(i, row) != value(j, row)) return false;
+      ++both;
+    }
+    return both >= kLeastRows;
+  }
+
+  // Where the column has a value: all rows, unless those with missing cells are kept.
+  std::vector<std::size_t> known_rows(std::size_t i) const {
+    std::vector<std::size_t> rows = rows_;
+    std::erase_if(rows, [&](std::size_t row) { return std::isnan(value(i, row)); });
+    if (!rows.empty()) return rows;
+    throw InputError(
+        table_.source,
+        fmt::format("column {} has no value in the {} rows that can be used; fill some "
+                    "in, or leave it out with --ignore {}",
+                    name(i), rows_.size(), columns[i].name));
+  }
+
+  void note_gaps() {
+    std::size_t rows = 0;
+    std::size_t cells = 0;
+    for (const std::size_t row : rows_) {
+      std::size_t own = 0;
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (values_[i] && columns[i].role == ColumnRole::feature) {
+          own += std::isnan(value(i, row)) ? 1 : 0;
+        }
+      }
+      rows += own > 0 ? 1 : 0;
+      cells += own;
+    }
+    gaps_ = cells > 0;
+    if (!gaps_) return;
+    leading.push_back(fmt::format(
+        "{} of {} rows have missing cells, {} in all: they are learned from with what they have.",
+        rows, rows_.size(), cells));
   }
 
   void add(const std::vector<std::string>& more) {
@@ -376,6 +429,7 @@ class Fit {
   const SchemaOptions& options_;
   std::vector<std::size_t> rows_;
   std::vector<std::optional<ColumnValues>> values_;
+  bool gaps_ = false;  // whether rows with missing cells are kept
   Matrix<double>
       context_;  // [complete rows, context features]; empty unless features regress on it
 };
@@ -400,6 +454,11 @@ Schema Schema::fit(const Table& table, const SchemaOptions& options,
   schema.delimiter_ = table.delimiter;
   schema.missing_texts_ = table.missing;
   schema.missing_ = options.missing;
+  schema.weights_ = options.weights;
+  if (!options.weights.empty()) {
+    fit.leading.push_back(
+        fmt::format("Rows count as much as column {} says.", quote(options.weights)));
+  }
   schema.index_columns();
   if (schema.features() == 0) {
     throw InputError(table.source,

@@ -338,12 +338,13 @@ std::string Schema::to_json() const {
   Json columns = Json::array();
   for (const ColumnInfo& info : columns_) columns.push_back(column_to_json(info));
   Json json = {{"version", kVersion},
-               {"missing", missing_ == Missing::drop ? "drop" : "error"},
+               {"missing", name_of(missing_)},
                {"columns", std::move(columns)},
                {"notes", notes_},
                {"leading_notes", leading_notes_}};
   if (delimiter_ != ',') json["delimiter"] = std::string(1, delimiter_);
   if (!missing_texts_.empty()) json["missing_texts"] = missing_texts_;
+  if (!weights_.empty()) json["weights"] = weights_;
   return json.dump(1);
 }
 
@@ -357,9 +358,9 @@ Schema Schema::from_json(const std::string& text, const std::string& file) {
                                        version, kVersion));
   }
   Schema schema;
-  const std::string missing = reader.text("missing");
-  reader.require(missing == "drop" || missing == "error", "has another missing than drop or error");
-  schema.missing_ = missing == "drop" ? Missing::drop : Missing::error;
+  schema.missing_ =
+      reader.choice("missing", std::array{Missing::drop, Missing::error, Missing::keep});
+  if (reader.has("weights")) schema.weights_ = reader.text("weights");
   schema.notes_ = reader.texts("notes");
   if (reader.has("leading_notes")) {
     schema.leading_notes_ =

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "base/quote.h"
 #include "jeffreys/base/input_error.h"
@@ -65,6 +66,11 @@ Bounds bounds_of_times(const Column& column) {
   return bounds;
 }
 
+bool is_left_out(const Column& column, const SchemaOptions& options) {
+  return contains(options.ignore, column.name) || column.name == options.weights ||
+         without_values(column);
+}
+
 bool categorical(const Column& column, const SchemaOptions& options) {
   return column.is_text() || contains(options.categorical, column.name);
 }
@@ -76,6 +82,12 @@ void SchemaOptions::validate() const {
   refuse_both(ignore, "ignored", condition, "a condition");
   refuse_both(ignore, "ignored", categorical, "categorical");
   refuse_both(ignore, "ignored", integer, "integer");
+  for (const auto& [list, name] : {std::pair{&ignore, "ignored"},
+                                   {&condition, "a condition"},
+                                   {&categorical, "categorical"},
+                                   {&integer, "integer"}}) {
+    if (!weights.empty()) refuse_both({weights}, "as the weights", *list, name);
+  }
   for (const auto& [name, range] : bounds) {
     const bool between = range.lower < range.upper &&
                          range.lower < std::numeric_limits<double>::infinity() &&
@@ -103,6 +115,7 @@ void require_columns(const Table& table, const SchemaOptions& options) {
   for (const std::string& name : options.categorical) require(name, "categorical");
   for (const std::string& name : options.integer) require(name, "integer");
   for (const std::string& name : options.ignore) require(name, "ignored");
+  if (!options.weights.empty()) require(options.weights, "the weights");
   for (const auto& [name, range] : options.bounds) {
     require(name, "bounded");
     if (categorical(*table.find(name), options)) {
@@ -123,7 +136,7 @@ void require_columns(const Table& table, const SchemaOptions& options) {
 ColumnInfo initial_info(const Table& table, const Column& column, const SchemaOptions& options) {
   ColumnInfo info;
   info.name = column.name;
-  if (contains(options.ignore, column.name) || without_values(column)) {
+  if (is_left_out(column, options)) {
     info.role = ColumnRole::left_out;
     info.kind = ColumnKind::ignored;
     return info;
@@ -153,25 +166,51 @@ ColumnInfo initial_info(const Table& table, const Column& column, const SchemaOp
   return info;
 }
 
-std::vector<std::size_t> complete_rows(const Table& table, const SchemaOptions& options) {
-  std::vector<bool> complete(table.rows(), true);
+std::vector<std::size_t> usable_rows(const Table& table, const SchemaOptions& options) {
+  std::vector<bool> usable(table.rows(), true);
   for (const Column& column : table.columns) {
-    if (contains(options.ignore, column.name) || without_values(column)) continue;
-    for (std::size_t row = 0; row < complete.size(); ++row) {
+    if (is_left_out(column, options)) continue;
+    const bool condition = contains(options.condition, column.name);
+    for (std::size_t row = 0; row < usable.size(); ++row) {
       // Text among numbers is refused as such, not as missing.
       if (!column.missing(row) || column.text_cells > 0) continue;
-      complete[row] = false;
-      if (options.missing == Missing::error) {
-        refuse_cell(table, column, row,
-                    "has a missing cell; fill it in, or drop such rows with --missing drop");
-      }
+      if (condition || options.missing != Missing::keep) usable[row] = false;
+      if (options.missing == Missing::error) refuse_missing(table, column, row);
     }
   }
   std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < complete.size(); ++row) {
-    if (complete[row]) rows.push_back(row);
+  for (std::size_t row = 0; row < usable.size(); ++row) {
+    if (usable[row]) rows.push_back(row);
   }
   return rows;
+}
+
+Vector<double> row_weights(const Table& table, const std::string& column,
+                           std::span<const std::size_t> rows) {
+  const Column* found = table.find(column);
+  if (found == nullptr) {
+    throw InputError(table.source, fmt::format("there is no column {}, which is named as the "
+                                               "weights; correct the name",
+                                               quote(column)));
+  }
+  Vector<double> weights(static_cast<Eigen::Index>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double weight = found->is_text() ? std::nan("") : found->numbers[rows[i]];
+    if (!(weight >= 0) || std::isinf(weight)) {
+      refuse_cell(
+          table, *found, rows[i],
+          fmt::format("is to hold weights but has {}; give every row a number that is not "
+                      "negative, or leave the row out",
+                      found->missing(rows[i]) ? "a missing cell" : quote(found->text(rows[i]))));
+    }
+    weights(static_cast<Eigen::Index>(i)) = weight;
+  }
+  if (weights.size() > 0 && !(weights.maxCoeff() > 0)) {
+    throw InputError(table.source, fmt::format("all weights in column {} are 0; rows that count "
+                                               "need a positive one",
+                                               quote(column)));
+  }
+  return weights;
 }
 
 }  // namespace jeffreys

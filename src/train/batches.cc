@@ -16,6 +16,7 @@ Batches<T>::Batches(const TrainingData<T>& data, Eigen::Index batch_size, std::u
       seed_(seed) {
   order_.resize(static_cast<std::size_t>(data.x.rows()));
   std::iota(order_.begin(), order_.end(), std::size_t{0});
+  if (data.weights.size() > 0) all_weights_ = data.weights / data.weights.mean();
 }
 
 template <typename T>
@@ -29,6 +30,7 @@ void Batches<T>::move_to(std::int64_t iteration) {
   const std::span<const std::size_t> drawn(order_.data() + first, static_cast<std::size_t>(count));
   x_ = data_.x(drawn, Eigen::all);
   if (!full_) context_ = data_.context(drawn, Eigen::all);
+  if (!full_ && all_weights_.size() > 0) weights_ = all_weights_(drawn);
   if (data_.redraw) data_.redraw(iteration, drawn, x_);
 }
 

@@ -21,6 +21,8 @@ class Batches {
 
   [[nodiscard]] const Matrix<T>& x() const { return full_ && !data_.redraw ? data_.x : x_; }
   [[nodiscard]] const Matrix<T>& context() const { return full_ ? data_.context : context_; }
+  // Of mean 1 over all rows; none where all rows count the same.
+  [[nodiscard]] const Vector<T>& weights() const { return full_ ? all_weights_ : weights_; }
 
  private:
   void begin_epoch(std::int64_t epoch);
@@ -33,6 +35,8 @@ class Batches {
   std::vector<std::size_t> order_;
   Matrix<T> x_;
   Matrix<T> context_;
+  Vector<T> all_weights_;
+  Vector<T> weights_;
 };
 
 extern template class Batches<float>;

@@ -122,6 +122,10 @@ std::map<std::string, std::string> TrainingRun<T>::fingerprint() const {
        {&data_.x, &data_.context, &data_.validation_x, &data_.validation_context}) {
     data.add(*rows);
   }
+  if (data_.weights.size() > 0) data.add(Matrix<T>(data_.weights));
+  for (const Vector<double>* more : {&data_.validation_weights, &data_.validation_log_weights}) {
+    if (more->size() > 0) data.add(Matrix<double>(*more));
+  }
   std::map<std::string, std::string> all{
       {"data", fmt::format("{} rows, {} held out, {:016x}", data_.x.rows(),
                            data_.validation_x.rows(), data.value())},
@@ -173,6 +177,7 @@ void TrainingRun<T>::save(const std::filesystem::path& path) const {
   Selection<T>::visit_buffers(selection_, [&](const char* name, const std::vector<T>& values) {
     file.tensors[name] = to_array(values);
   });
+  if (data_.redraw_state) file.tensors["redraw_state"] = to_array(*data_.redraw_state);
   file.tensors["good_main.parameters"] = to_array(good_main_.parameters);
   file.tensors["good_main.state"] = to_array(good_main_.state);
   file.tensors["good_proxy.parameters"] = to_array(good_proxy_.parameters);
@@ -239,6 +244,7 @@ void TrainingRun<T>::resume(const std::filesystem::path& path) {
     selection_.set_best(to_selected(counters.at("best_main")),
                         to_selected(counters.at("best_proxy")));
     selection_.check_sizes();
+    if (data_.redraw_state) read(file, "redraw_state", *data_.redraw_state, false);
     read(file, "good_main.parameters", good_main_.parameters, true);
     read(file, "good_main.state", good_main_.state, true);
     read(file, "good_proxy.parameters", good_proxy_.parameters, true);

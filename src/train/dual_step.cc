@@ -33,7 +33,8 @@ template <typename T>
 void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
                           std::int64_t iteration, std::span<const double> multipliers,
                           std::span<T> main_gradient, std::span<T> proxy_gradient,
-                          StepRecord& record, const GivenNoise<T>* noise) {
+                          StepRecord& record, const GivenNoise<T>* noise,
+                          const Vector<T>& row_weights) {
   Stopwatch watch;
   draw_reverse_samples(x, context, iteration, noise);
   record.times.sampling = watch.lap();
@@ -44,8 +45,10 @@ void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
   record.times.zeta = watch.lap();
 
   const ScoreWeights weights = total_weights(constraints_, multipliers);
-  const auto constant = [rows = x.rows()](double weight) {
-    return Vector<T>::Constant(rows, static_cast<T>(weight / static_cast<double>(rows))).eval();
+  const auto constant = [&, rows = x.rows()](double weight) -> Vector<T> {
+    const auto each = static_cast<T>(weight / static_cast<double>(rows));
+    if (row_weights.size() > 0) return each * row_weights;
+    return Vector<T>::Constant(rows, each);
   };
   const Vector<double> proxy_data =
       proxy_.add_scores(x, context, constant(weights.proxy_data), proxy_gradient)
@@ -57,7 +60,13 @@ void DualStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
           .template cast<double>();
   const Vector<double> main_samples = samples_.log_prob.template cast<double>();
 
-  const BatchValues values{main_data, main_samples, proxy_data, proxy_samples, log_zeta_};
+  const auto weighted = [&](const Vector<double>& log_densities) -> Vector<double> {
+    if (row_weights.size() == 0) return log_densities;
+    return log_densities.cwiseProduct(row_weights.template cast<double>());
+  };
+  const Vector<double> weighted_main = weighted(main_data);
+  const Vector<double> weighted_proxy = weighted(proxy_data);
+  const BatchValues values{weighted_main, main_samples, weighted_proxy, proxy_samples, log_zeta_};
   record.log_zeta = zeta_level(log_zeta_, settings_);
   record.log_zeta_lowest = log_zeta_.minCoeff();
   record.log_zeta_highest = log_zeta_.maxCoeff();

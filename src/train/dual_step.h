@@ -28,13 +28,14 @@ class DualStep {
   DualStep(const Density<T>& main, UnnormalizedDensity<T>& proxy, const TrainOptions& options,
            const std::vector<Constraint>& constraints);
 
-  // multipliers: one for each constraint. Adds the gradients of the Lagrangian and fills the record
+  // multipliers: one for each constraint. row_weights: of mean 1 over all rows of the data; none:
+  // all count the same. Adds the gradients of the Lagrangian and fills the record
   // but for gradient norms and update time. Where a value is not finite the gradients may be
   // incomplete.
   void compute(const MatrixView<T>& x, const MatrixView<T>& context, std::int64_t iteration,
                std::span<const double> multipliers, std::span<T> main_gradient,
                std::span<T> proxy_gradient, StepRecord& record,
-               const GivenNoise<T>* noise = nullptr);
+               const GivenNoise<T>* noise = nullptr, const Vector<T>& row_weights = Vector<T>());
 
   // For checkpoints: the estimate of zeta that is kept between refreshes.
   [[nodiscard]] const Vector<double>& log_zeta() const { return log_zeta_; }

@@ -17,7 +17,8 @@ LikelihoodStep<T>::LikelihoodStep(const Density<T>& main, const TrainOptions& op
 
 template <typename T>
 void LikelihoodStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& context,
-                                std::int64_t iteration, std::span<T> gradient, StepRecord& record) {
+                                std::int64_t iteration, std::span<T> gradient, StepRecord& record,
+                                const Vector<T>& row_weights) {
   Stopwatch watch;
   if (method_ == Method::mle_entropy) {
     main_.sample(x.rows(), context, {seed_, kReverseSamples, static_cast<std::uint64_t>(iteration)},
@@ -30,12 +31,16 @@ void LikelihoodStep<T>::compute(const MatrixView<T>& x, const MatrixView<T>& con
         gradient);
   }
   const auto weight = static_cast<T>(likelihood_data_weight(x.rows()));
-  const Vector<T> weights = Vector<T>::Constant(x.rows(), weight);
+  Vector<T> weights = Vector<T>::Constant(x.rows(), weight);
+  if (row_weights.size() > 0) weights = weights.cwiseProduct(row_weights);
   const Vector<T> log_prob =
       method_ == Method::mle_noise
           ? main_.add_scores(with_noise(x, iteration), context, weights, gradient)
           : main_.add_scores(x, context, weights, gradient);
-  record.divergences.forward = -log_prob.template cast<double>().mean();
+  record.divergences.forward =
+      -(row_weights.size() > 0 ? Vector<T>(log_prob.cwiseProduct(row_weights)) : log_prob)
+           .template cast<double>()
+           .mean();
   record.times.scores = watch.lap();
 }
 

@@ -16,8 +16,10 @@ class LikelihoodStep {
  public:
   LikelihoodStep(const Density<T>& main, const TrainOptions& options);
 
+  // row_weights: of mean 1 over all rows of the data; none: all count the same.
   void compute(const MatrixView<T>& x, const MatrixView<T>& context, std::int64_t iteration,
-               std::span<T> gradient, StepRecord& record);
+               std::span<T> gradient, StepRecord& record,
+               const Vector<T>& row_weights = Vector<T>());
 
  private:
   Matrix<T> with_noise(const MatrixView<T>& x, std::int64_t iteration) const;

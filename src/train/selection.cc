@@ -14,18 +14,18 @@ namespace {
 // Averaged weights need their own spectral vectors; from those of the last step few iterations do.
 constexpr int kAveragedStateSteps = 5;
 
-// The mean of log zeta over the conditions. Samples with wider tails count mass that the main
+// log zeta of each condition, or one for all. Samples with wider tails count mass that the main
 // model's own do not see: without them the states that have most of it would look best.
 template <typename T>
-double log_zeta_of(const UnnormalizedDensity<T>& model, const Density<T>& main,
-                   const MatrixView<T>& context, Eigen::Index samples, const RandomStream& stream) {
+Vector<double> log_zeta_of(const UnnormalizedDensity<T>& model, const Density<T>& main,
+                           const MatrixView<T>& context, Eigen::Index samples,
+                           const RandomStream& stream) {
   const Eigen::Index conditions = model.context_features() > 0 ? context.rows() : 1;
   const DefensiveSamples<T> drawn = defensive_samples<T>(main, samples, context, stream);
   const Vector<double> log_weights =
       model.log_unnormalized(drawn.x, context).template cast<double>() - drawn.log_mixture;
   return jackknife_log_zeta({log_weights.data(), static_cast<std::size_t>(log_weights.size())},
-                            conditions)
-      .mean();
+                            conditions);
 }
 
 }  // namespace
@@ -72,6 +72,7 @@ Selection<T>::Selection(Density<T>& main, UnnormalizedDensity<T>* proxy,
       proxy_model_(proxy),
       x_(data.validation_x),
       context_(data.validation_context),
+      data_(data),
       options_(options.validation),
       seed_(options.seed) {}
 
@@ -95,15 +96,37 @@ Evaluation Selection<T>::evaluate(std::int64_t iteration, const ModelUpdate<T>& 
 
 template <typename T>
 double Selection<T>::nll(const UnnormalizedDensity<T>& model, std::int64_t iteration) const {
-  const double value = -model.log_unnormalized(x_, context_).template cast<double>().mean();
-  if (model.normalized()) return value;
+  Vector<double> values = model.log_unnormalized(x_, context_).template cast<double>();
+  const bool plain = data_.validation_weights.size() + data_.validation_log_weights.size() == 0;
+  if (model.normalized()) return plain ? -values.mean() : weighted_nll(std::move(values));
 
   const RandomStream stream{seed_, kValidation, static_cast<std::uint64_t>(iteration)};
   const bool conditional = model.context_features() > 0;
   const Eigen::Index samples =
       conditional ? options_.zeta_samples_per_condition : options_.zeta_samples;
   const Matrix<T> context = conditional ? context_ : Matrix<T>();
-  return value + log_zeta_of<T>(model, main_model_, context, samples / 2 * 2, stream);
+  const Vector<double> log_zeta =
+      log_zeta_of<T>(model, main_model_, context, samples / 2 * 2, stream);
+  if (plain) return -values.mean() + log_zeta.mean();
+  values -= log_zeta.replicate(conditional ? 1 : values.size(), 1);
+  return weighted_nll(std::move(values));
+}
+
+template <typename T>
+double Selection<T>::weighted_nll(Vector<double> points) const {
+  const Eigen::Index each = data_.validation_points;
+  const Eigen::Index rows = points.size() / each;
+  const bool inside = data_.validation_log_weights.size() > 0;
+  if (inside) points += data_.validation_log_weights;
+  const Eigen::Map<const Matrix<double>> by_point(points.data(), each, rows);
+  Vector<double> log_density = by_point.colwise().mean();
+  if (inside) {
+    const Eigen::RowVectorXd most = by_point.colwise().maxCoeff();
+    log_density = (most.array() + (by_point.rowwise() - most).array().exp().colwise().mean().log())
+                      .transpose();
+  }
+  const Vector<double>& weights = data_.validation_weights;
+  return weights.size() > 0 ? -log_density.dot(weights) / weights.sum() : -log_density.mean();
 }
 
 template <typename T>

@@ -81,6 +81,8 @@ class Selection {
 
  private:
   double nll(const UnnormalizedDensity<T>& model, std::int64_t iteration) const;
+  // The NLL of rows from log densities of their points.
+  [[nodiscard]] double weighted_nll(Vector<double> points) const;
   double averaged_nll(UnnormalizedDensity<T>& model, std::span<const T> average,
                       std::int64_t iteration, Snapshot<T>& averaged) const;
   // Keeps the better of a model's two states if it is the best so far.
@@ -92,6 +94,7 @@ class Selection {
   UnnormalizedDensity<T>* proxy_model_;
   const Matrix<T>& x_;
   const Matrix<T>& context_;
+  const TrainingData<T>& data_;
   ValidationOptions options_;
   std::uint64_t seed_;
   Selected main_best_;

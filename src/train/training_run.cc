@@ -7,6 +7,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "base/checks.h"
 #include "base/stopwatch.h"
 #include "train/warm_start.h"
 
@@ -29,6 +30,15 @@ void require_rows(const char* name, const Matrix<T>& rows, Eigen::Index columns)
       throw std::invalid_argument(fmt::format("{}: row {} is not finite", name, i));
     }
   }
+}
+
+template <typename T>
+void require_weights(const char* name, const Vector<T>& weights, Eigen::Index rows) {
+  if (weights.size() == 0) return;
+  check_size(name, weights.size(), rows);
+  if (weights.allFinite() && weights.minCoeff() >= 0 && weights.maxCoeff() > 0) return;
+  throw std::invalid_argument(
+      fmt::format("{}: expected finite numbers that are not negative, and not all 0", name));
 }
 
 // What is empty need not have the right shape.
@@ -68,6 +78,14 @@ TrainingData<T> checked(TrainingData<T> data, const Density<T>& main) {
   require_context("data.context", data.context, data.x.rows(), columns);
   require_context("data.validation_context", data.validation_context, data.validation_x.rows(),
                   columns);
+  require_weights("data.weights", data.weights, data.x.rows());
+  check_at_least("data.validation_points", data.validation_points, 1);
+  require_weights("data.validation_weights", data.validation_weights,
+                  data.validation_x.rows() / data.validation_points);
+  if (data.validation_log_weights.size() > 0) {
+    check_size("data.validation_log_weights", data.validation_log_weights.size(),
+               data.validation_x.rows());
+  }
   return data;
 }
 
@@ -182,10 +200,10 @@ StepRecord TrainingRun<T>::step(const GivenNoise<T>* noise) {
   if (proxy_ != nullptr) {
     dual_step_->compute(batches_.x(), batches_.context(), iteration_, ascent_.multipliers(),
                         main_update_.clear_gradient(), proxy_update_->clear_gradient(), record,
-                        noise);
+                        noise, batches_.weights());
   } else {
     likelihood_step_.compute(batches_.x(), batches_.context(), iteration_,
-                             main_update_.clear_gradient(), record);
+                             main_update_.clear_gradient(), record, batches_.weights());
   }
   update(record);
   return record;

@@ -168,6 +168,8 @@ TEST_F(Compare, RefusesWhatMakesNoSense) {
               AllOf(HasSubstr("'forest'"), HasSubstr("mixture, kde")));
   EXPECT_THAT(refusal(kUsage, compare("kde+seed=3")), HasSubstr("kde has no settings"));
   EXPECT_THAT(refusal(kUsage, compare("mle,mle")), HasSubstr("twice"));
+  EXPECT_THAT(refusal(kUsage, compare("mle", {"--set", "missing=keep"})),
+              HasSubstr("complete rows"));
   EXPECT_THAT(refusal(kUsage, compare("mle+iteration=3")),
               AllOf(HasSubstr("iteration"), HasSubstr("iterations")));
   EXPECT_THAT(refusal(kUsage, compare("mle", {"--test", "1"})), HasSubstr("share"));

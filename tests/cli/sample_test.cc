@@ -122,9 +122,11 @@ TEST_F(Given, MustBeComplete) {
   EXPECT_THAT(refused(kBadInput, {"--given", "group=north"}), HasSubstr("level"));
 }
 
-TEST_F(Given, MustBeConditions) {
+TEST_F(Given, MustBeColumnsOfTheModel) {
+  EXPECT_THAT(refused(kBadInput, {"--given", "group=north,level=0,count=3"}),
+              AllOf(HasSubstr("count"), HasSubstr("height, group, level")));
   EXPECT_THAT(refused(kBadInput, {"--given", "group=north,level=0,height=3"}),
-              AllOf(HasSubstr("height"), HasSubstr("group"), HasSubstr("level")));
+              HasSubstr("nothing is left"));
 }
 
 TEST_F(Given, MustBeGivenOnce) {
@@ -152,13 +154,14 @@ TEST_F(Given, FileMustFitToo) {
               HasSubstr("exclude"));
 }
 
-TEST_F(Given, IsForConditionalModelsAlone) {
+TEST_F(Given, MayBeColumnsThatAreNoConditions) {
   fit("t.csv", "plain", {"--ignore", "count,price,colour,group"});
-  EXPECT_THAT(refusal(kBadInput, {"sample", "plain", "-n", "3", "--given", "level=1"}),
-              HasSubstr("level"));
-  file("g.csv", "level\n1\n2\n");
-  const Outcome outcome = run({"sample", "plain", "-n", "3", "--given-file", "g.csv"});
-  EXPECT_NE(outcome.exit_code, kDone) << "conditions of a model without any were silently ignored";
+  good({"sample", "plain", "-n", "3", "--given", "level=1"});
+  file("g.csv", "level\n1\n0.5\n");
+  EXPECT_EQ(Cells(good({"sample", "plain", "-n", "3", "--given-file", "g.csv"}).out).rows(), 6u);
+  file("other.csv", "depth\n1\n2\n");
+  EXPECT_THAT(refusal(kUsage, {"sample", "plain", "-n", "3", "--given-file", "other.csv"}),
+              HasSubstr("no column of the model"));
 }
 
 }  // namespace

@@ -17,8 +17,10 @@ namespace jeffreys::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 ChosenSettings settings_of(const std::vector<std::string>& more) {
@@ -224,6 +226,34 @@ TEST(SeveralFits, RefuseWhatMakesNoSense) {
   EXPECT_THAT([] { (void)fit_table(made_table(60), {}, settings_of({"members=20"})); },
               ThrowsMessage<InputError>(AllOf(HasSubstr("60 complete rows are too few for 20 fits"),
                                               HasSubstr("--members"))));
+}
+
+TEST(SeveralFits, GiveWayToOneWhereRowsHaveGapsOrWeights) {
+  Table table = made_table(60);
+  Column weights{.name = "w", .numbers = std::vector<double>(60, 2)};
+  weights.numbers[5] = 1;
+  table.columns.push_back(weights);
+  const auto made = [&](const SchemaOptions& columns, const std::vector<std::string>& more) {
+    return fit_table(table, columns, settings_of(more)).fit.report;
+  };
+  const FitReport weighted = made({.weights = "w"}, {"iterations=2"});
+  EXPECT_EQ(weighted.members, 1);
+  EXPECT_THAT(weighted.warnings, Contains(HasSubstr("instead of 10")));
+  EXPECT_THAT(mistake_of([&] { (void)made({.weights = "w"}, {"members=3"}); }),
+              AllOf(HasSubstr("members=3"), HasSubstr("weights"), HasSubstr("members=1")));
+  EXPECT_EQ(made({.ignore = {"w"}}, {"iterations=2", "missing=keep"}).members, 10);
+  table.columns[1].numbers[7] = std::nan("");
+  const FitReport kept = made({.ignore = {"w"}}, {"iterations=2", "missing=keep"});
+  EXPECT_EQ(kept.members, 1);
+  EXPECT_THAT(kept.warnings, Contains(HasSubstr("missing cells")));
+  EXPECT_THAT(mistake_of([&] {
+                (void)made({.ignore = {"w"}}, {"members=3", "missing=keep"});
+              }),
+              AllOf(HasSubstr("members=3"), HasSubstr("missing cells"), HasSubstr("members=1")));
+  EXPECT_EQ(made({.ignore = {"w"}}, {"iterations=2"}).members, 10);
+  // Nothing to say where there would be one anyhow.
+  EXPECT_THAT(made({.weights = "w"}, {"iterations=2", "members=1"}).warnings,
+              Not(Contains(HasSubstr("instead of"))));
 }
 
 // The Gaussian among the models is the Gaussian of the verdict.

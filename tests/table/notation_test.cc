@@ -161,6 +161,17 @@ TEST_F(NotationTest, ASingleColumnOfDecimalCommasIsOneColumn) {
   EXPECT_THAT(read("x\n1,5\n2,25\n7,5\n").columns.front().numbers, ElementsAre(1.5, 2.25, 7.5));
 }
 
+TEST_F(NotationTest, MakesRoomForDigitsThatItWouldRound) {
+  Notation euros{.suffix = " €", .decimal = ',', .decimals = 2, .fixed = true};
+  euros.make_room_for(1.25);
+  EXPECT_EQ(euros.write(3), "3,00 €");
+  euros.make_room_for(1.255);
+  EXPECT_EQ(euros.write(1.255), "1,255 €");
+  Notation days{.pattern = "%Y-%m-%d"};
+  days.make_room_for(0.5);
+  EXPECT_EQ(days, (Notation{.pattern = "%Y-%m-%d"}));
+}
+
 TEST_F(NotationTest, OnlyRealNotationsAreValid) {
   EXPECT_NO_THROW(Notation{}.validate());
   EXPECT_NO_THROW((Notation{.pattern = "%d.%m.%Y %H:%M"}.validate()));

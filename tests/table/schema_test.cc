@@ -352,7 +352,7 @@ TEST(Schema, RowsWithMissingCellsAreDropped) {
   const Schema schema = Schema::fit(table, {});
   const Schema::Encoded encoded = schema.encode(table);
   EXPECT_EQ(encoded.dropped, 2u);
-  EXPECT_EQ(encoded.rows, complete_rows(table, {}));
+  EXPECT_EQ(encoded.rows, usable_rows(table, {}));
   EXPECT_THAT(encoded.rows, Not(Contains(7u)));
   SchemaOptions ignoring;
   ignoring.ignore = {"a"};

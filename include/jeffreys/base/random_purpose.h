@@ -19,9 +19,19 @@ namespace jeffreys {
   X(kWarmStart, 5)                                                                  \
   X(kValidation, 6)                                                                 \
   X(kCellPlaces, 7) /* of rows in their cells; row = row of the data */             \
+  X(kGapPlaces, 8)  /* of rows whose gaps are filled, in their cells */             \
+  X(kGapChoices, 9) /* of components and classes for their gaps */                  \
+  X(kGapNumbers, 10)                                                                \
+  X(kGapSteps, 11)                                                                  \
+  X(kGapAcceptance, 12) /* column = number of the move */                           \
+  X(kGapClasses, 13)    /* column = category */                                     \
   /* Fitted tables */                                                               \
   X(kTableSamples, 0x100)                                                           \
   X(kRowZeta, 0x101)                                                                \
+  X(kGapStart, 0x102) /* iteration = number of components */                        \
+  X(kGapMixtureSamples, 0x103)                                                      \
+  X(kGapDraws, 0x104)  /* iteration = row of the table and part of its draws */     \
+  X(kGapChoice, 0x105) /* which of them, likewise */                                \
   X(kComparedSamples, 0x110)                                                        \
   /* Experiments */                                                                 \
   X(kEvaluationSamples, 0x200)                                                      \

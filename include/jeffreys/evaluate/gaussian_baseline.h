@@ -12,8 +12,9 @@ class GaussianBaseline {
   // x [rows, features], context [rows, any number of columns]. The correlations of the residuals
   // are shrunk towards none by as much as Ledoit and Wolf (2004) find best for so few rows: with
   // many columns those of the rows alone would be nearly singular, and the Gaussian worse than any
-  // model.
-  GaussianBaseline(const MatrixView<double>& x, const MatrixView<double>& context);
+  // model. weights: how much each row counts, in any unit; none: all the same.
+  GaussianBaseline(const MatrixView<double>& x, const MatrixView<double>& context,
+                   const Vector<double>& weights = {});
 
   // How far the correlations were shrunk: 0 not at all, 1 to none.
   [[nodiscard]] double shrinkage() const { return shrinkage_; }

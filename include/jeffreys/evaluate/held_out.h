@@ -13,8 +13,10 @@ struct MeanNll {
   std::size_t rows = 0;
 };
 
-// From log densities, one for each row. No rows: NaN.
-[[nodiscard]] MeanNll mean_nll(const VectorView<double>& log_prob);
+// From log densities, one for each row. No rows: NaN. weights: how much each row counts, in any
+// unit; none: all the same.
+[[nodiscard]] MeanNll mean_nll(const VectorView<double>& log_prob,
+                               const VectorView<double>& weights = Vector<double>());
 
 // The mean difference b - a of two models' log densities of the same rows: positive where b fits
 // better. Its error is smaller than those of the two means.
@@ -22,7 +24,8 @@ struct PairedDifference {
   double mean = 0;
   double standard_error = 0;
 };
-[[nodiscard]] PairedDifference paired_difference(const VectorView<double>& a,
-                                                 const VectorView<double>& b);
+[[nodiscard]] PairedDifference paired_difference(
+    const VectorView<double>& a, const VectorView<double>& b,
+    const VectorView<double>& weights = Vector<double>());
 
 }  // namespace jeffreys

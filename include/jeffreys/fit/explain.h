@@ -14,7 +14,7 @@ namespace jeffreys {
 // the middle of their cells.
 struct Surprises {
   std::vector<std::string> columns;
-  Matrix<double> nats;            // [rows, columns]
+  Matrix<double> nats;            // [rows, columns]; NaN for a row with gaps
   std::vector<std::size_t> rows;  // the table's rows that these are
 };
 

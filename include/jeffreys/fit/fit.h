@@ -23,7 +23,7 @@ struct PreparedTable {
   EncodedRows training = {};
   EncodedRows validation = {};   // held out
   EncodedRows calibration = {};  // kept for p-values alone
-  std::size_t dropped = 0;       // rows with missing cells
+  std::size_t dropped = 0;       // rows that are left out because of missing cells
 
   [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(training.size()); }
 };
@@ -31,7 +31,7 @@ struct PreparedTable {
 // Fits the schema to the training rows and encodes all rows. Throws InputError for a table that no
 // model can be fitted to.
 [[nodiscard]] PreparedTable prepare(const Table& table, const FitOptions& options);
-// The same with the caller's own split of complete_rows(table, options.schema).
+// The same with the caller's own split of usable_rows(table, options.schema).
 [[nodiscard]] PreparedTable prepare(const Table& table, const FitOptions& options,
                                     const Split& split);
 // The same with the caller's own schema, and a split of all rows that the schema encodes.
@@ -111,7 +111,7 @@ struct FitRun {
 
 // Log densities of rows that were held out by some fits, in the user's units, where others judge
 // them than the main model and the Gaussian of the training rows; empty: these do. All rows are
-// then training rows too, and table.validation does not count.
+// then training rows too and have no weights, and table.validation does not count.
 struct HeldOutLogProbs {
   Vector<double> main = {};
   Vector<double> gaussian = {};

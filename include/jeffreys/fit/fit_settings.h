@@ -20,7 +20,8 @@ constexpr auto names(Ties) {
   return std::array<EnumName<Ties>, 2>{{{"dequantize", Ties::dequantize}, {"keep", Ties::keep}}};
 }
 constexpr auto names(Missing) {
-  return std::array<EnumName<Missing>, 2>{{{"drop", Missing::drop}, {"error", Missing::error}}};
+  return std::array<EnumName<Missing>, 3>{
+      {{"drop", Missing::drop}, {"error", Missing::error}, {"keep", Missing::keep}}};
 }
 constexpr auto names(Standardize) {
   return std::array<EnumName<Standardize>, 2>{
@@ -48,7 +49,8 @@ void visit_fit_options(Options& o, Visit&& visit) {
         "share of rows kept for p-values alone; negative: by their number; 0: none");
   visit("ties", o.schema.ties, kOneOfItsNames,
         "columns whose values repeat: dequantize, or keep (paper)");
-  visit("missing", o.schema.missing, kOneOfItsNames, "rows with missing cells: drop, or error");
+  visit("missing", o.schema.missing, kOneOfItsNames,
+        "rows with missing cells: drop, keep, or error");
   visit("standardize", o.schema.standardize, kOneOfItsNames, "on training rows, or on all (paper)");
   visit("flow.transforms", o.flow.transforms, kAtLeastOne, "of the main model and of a flow proxy");
   visit("flow.bins", o.flow.bins, kAtLeastOne, "of each spline");

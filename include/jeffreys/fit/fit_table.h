@@ -26,7 +26,7 @@ struct FitPlan {
                                const DefaultOptions& by_size = default_fit_options,
                                HoldOut hold_out = HoldOut::share);
 
-// How many fits make the density of a table with so many complete rows: 10, but one for fewer than
+// How many fits make the density of a table with so many rows: 10, but one for fewer than
 // 40 rows and from 20,000 on.
 [[nodiscard]] int default_table_members(std::size_t rows);
 
@@ -39,9 +39,11 @@ struct TableFit {
 
 // By one fit, or by several, as the setting `members` says; if it does not, by so many as
 // default_table_members() says, but by one where the settings choose a method, a model or a proxy,
-// or hold nothing out. The main model of several is a DensityMixture of their models and, unless
-// the setting `simple` is false, of a Gaussian and of mixtures of Gaussians, weighed by rows that
-// they have not seen; it has no proxy. Their method is maximum likelihood unless another is chosen.
+// or hold nothing out, and where rows have weights or keep gaps, which several do not go with: a
+// warning of the report says so, and settings that ask for several are refused. The main model of
+// several is a DensityMixture of their models and, unless the setting `simple` is false, of a
+// Gaussian and of mixtures of Gaussians, weighed by rows that they have not seen; it has no proxy.
+// Their method is maximum likelihood unless another is chosen.
 //
 // Throws as plan_fit and FitRun::check_unfinished do, and InputError for a checkpoint of another
 // fit. If it was interrupted, fit.report.training.stop_reason says so, and the same call with

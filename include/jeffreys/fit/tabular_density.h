@@ -20,17 +20,20 @@ namespace jeffreys {
 // Which of the two models speaks.
 enum class From { main, proxy };
 
-// Log densities of rows in the user's units. Of a value on a lattice it is the probability of its
+// Log densities of rows in the user's units; of a row with gaps, that of the cells which it has, by
+// importance sampling (src/fit/gap_scores.h). Of a value on a lattice it is the probability of its
 // cell, as a density over the cell's width, so that it is a probability for whole numbers.
 struct RowScores {
   Vector<double> log_prob;
-  Vector<double> error;  // standard error of what is left of integrating over cells; 0 without them
+  // Standard error of what is left of integrating over cells and gaps; 0 without them.
+  Vector<double> error;
 };
 
 struct TableLogProb : RowScores {
   std::vector<std::size_t> rows;                    // the table's rows that these are
-  std::size_t dropped = 0;                          // rows with a missing cell
+  std::size_t dropped = 0;                          // rows with a missing cell that are left out
   std::map<std::size_t, std::string> unusual = {};  // see Schema::Encoded
+  std::vector<std::size_t> with_gaps = {};          // places among `rows`: scored by what they have
 };
 
 // Log densities of rows that were not trained on, in increasing order: what new rows are compared
@@ -91,8 +94,8 @@ class TabularDensity {
   [[nodiscard]] Vector<double> log_unnormalized(const MatrixView<double>& x,
                                                 const MatrixView<double>& context, From from) const;
 
-  // Scores rows that were not trained on, for p_values. An energy proxy with conditions, for which
-  // that would take long, has none.
+  // Scores rows that were not trained on and have no gaps, for p_values. An energy proxy with
+  // conditions, for which that would take long, has none.
   void calibrate(const EncodedRows& rows, bool kept);
   // The same by log densities of the main model's kind that are known already.
   void calibrate_by(Vector<double> main_log_prob);

@@ -16,6 +16,9 @@
 
 namespace jeffreys {
 
+// Which numbers of rows are unknown: [rows, features].
+using Gaps = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 // The features of encoded rows that are open: those on a lattice.
 class Cells {
  public:
@@ -27,13 +30,15 @@ class Cells {
   [[nodiscard]] Eigen::Index rows() const { return log_jacobian_.size(); }
 
   // Row i of x is row rows[i] of these, of which the open features are set to their values at
-  // places [rows, open]; log_jacobian, if it is wanted, is set for all features.
+  // places [rows, open]; log_jacobian, if it is wanted, is set for all features. A gap stays as it
+  // is.
   void place(std::span<const std::size_t> rows, const MatrixView<double>& places,
              Eigen::Ref<Matrix<double>> x, Vector<double>* log_jacobian = nullptr) const;
 
   [[nodiscard]] Cells take(std::span<const std::size_t> rows) const;
 
-  // values: in the user's units; zeros: where the guess of a regression is, or empty.
+  // values: in the user's units, NaN where there is a gap; zeros: where the guess of a regression
+  // is, or empty.
   void add(Eigen::Index feature, const ColumnInfo& info, std::vector<double> values,
            std::vector<double> zeros);
 
@@ -63,8 +68,15 @@ struct EncodedRows {
   // [rows]; what to add to the model's log p(x) for the log density in the user's units, at x.
   Vector<double> log_jacobian = {};
   Cells cells = Cells();
+  // [rows, features]; the numbers there are 0 and mean nothing, and log_jacobian is that of the
+  // others. Empty: nothing is unknown.
+  Gaps gaps = {};
+  Vector<double> weights = {};  // [rows], how much each row counts; empty: all the same
 
   [[nodiscard]] Eigen::Index size() const { return x.rows(); }
+  [[nodiscard]] bool has_gaps(Eigen::Index row) const {
+    return gaps.size() > 0 && gaps.row(row).any();
+  }
   [[nodiscard]] EncodedRows take(std::span<const std::size_t> rows) const;
 };
 

@@ -37,6 +37,9 @@ struct Notation {
   std::optional<double> read(std::string_view cell) const;
   // Reads back as the same number if it has no more digits than the notation.
   std::string write(double number) const;
+  // Lets numbers have all their digits, if this one would not be written with all of its own. Times
+  // stay as they are.
+  void make_room_for(double number);
   // Rounded to the decimals.
   double round(double number) const;
   // The rest of a sentence that begins with the column: "holds dates (%Y-%m-%d), ...". Empty if it

@@ -24,9 +24,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jeffreys/base/distribution.h"
@@ -39,7 +41,10 @@
 namespace jeffreys {
 
 enum class Ties { dequantize, keep };
-enum class Missing { drop, error };
+// What to do with rows that have missing cells. keep: a row counts with the cells that it has,
+// unless it lacks a condition.
+enum class Missing { drop, error, keep };
+std::string_view name_of(Missing missing);
 enum class Standardize { training, all };
 // What to do with labels that the fitted rows did not have, and with values beyond bounds.
 enum class Unusual { refuse, keep };
@@ -49,6 +54,7 @@ struct SchemaOptions {
   std::vector<std::string> categorical = {};
   std::vector<std::string> integer = {};
   std::vector<std::string> ignore = {};
+  std::string weights = {};  // the column that says how much each row counts, if there is one
   std::map<std::string, Bounds> bounds = {};
   std::map<std::string, Distribution> distributions = {};  // priors, in simulation-based inference
   Ties ties = Ties::dequantize;
@@ -63,8 +69,15 @@ struct SchemaOptions {
 };
 
 // Rows of the table without a missing cell in any column that is neither ignored nor wholly
-// missing. Missing::error: throws InputError for the first missing cell.
-std::vector<std::size_t> complete_rows(const Table& table, const SchemaOptions& options);
+// missing; with Missing::keep, without a missing condition. Missing::error: throws
+// InputError for the first missing cell.
+std::vector<std::size_t> usable_rows(const Table& table, const SchemaOptions& options);
+
+// How much these rows of the table count, from its column of that name. Throws InputError for a
+// column that is not there, for a weight that is missing, negative or no finite number, and if all
+// are 0.
+Vector<double> row_weights(const Table& table, const std::string& column,
+                           std::span<const std::size_t> rows);
 
 // Throws what Schema::fit would for a wrong cell: for the first one, in the order of the table.
 void check_cells(const Table& table, const SchemaOptions& options);
@@ -82,14 +95,14 @@ class Schema {
  public:
   struct Encoded : EncodedRows {
     std::vector<std::size_t> rows = {};  // the table's rows that these are
-    std::size_t dropped = 0;             // rows with a missing cell
+    std::size_t dropped = 0;             // rows with a missing cell that are left out
     // What is unusual about rows of the table, a sentence each; none if it is refused. A value
     // beyond its bounds has the density 0, a label that was never seen the probability of all of
     // them; without a known label of a condition there is no density, and the row is not encoded.
     std::map<std::size_t, std::string> unusual = {};
   };
 
-  // `training` counts among complete_rows(table, options), which are the rows of
+  // `training` counts among usable_rows(table, options), which are the rows of
   // encode(table).x too; mean and scale come from these rows alone unless Standardize::all. Empty:
   // all rows. Needs at least 10 complete rows.
   //
@@ -133,6 +146,13 @@ class Schema {
   // its distribution's support or 1e150, and if no row is complete. A value exactly at an end of
   // the support is moved inside.
   Encoded encode(const Table& table, Unusual unusual = Unusual::refuse) const;
+  // The same for a table that may lack cells and whole columns of features, whatever the fit did
+  // with missing cells: these are gaps. Only rows without all conditions are left out.
+  Encoded encode_known(const Table& table, Unusual unusual = Unusual::refuse) const;
+  // The column that said how much each row counts in the fit; empty if there was none.
+  const std::string& weights() const { return weights_; }
+  // What the fit did with missing cells, and encode does.
+  Missing missing() const { return missing_; }
 
   // Back to the user's units, columns in the order of the fitted table. `context` has as many rows
   // as x, or one for all; with none the condition columns are left out, which a regression does not
@@ -154,6 +174,8 @@ class Schema {
 
   // [1, context_features] from name -> value; every condition column must be given, nothing else.
   Matrix<double> encode_conditions(const std::map<std::string, std::string>& given) const;
+  // A table of one row with these columns of the model, from name -> value.
+  Table given_row(const std::map<std::string, std::string>& given) const;
   // [rows, context_features]; no cell of a condition column may be missing.
   Matrix<double> encode_conditions(const Table& table) const;
 
@@ -168,6 +190,9 @@ class Schema {
 
  private:
   void index_columns();
+  // rows: those that are encoded, asked for once wrong cells have been told.
+  Encoded encode_rows(const Table& table, const std::vector<const Column*>& columns,
+                      Unusual unusual, const std::function<std::vector<std::size_t>()>& rows) const;
 
   std::vector<ColumnInfo> columns_;
   std::vector<std::string> notes_;
@@ -175,6 +200,7 @@ class Schema {
   char delimiter_ = ',';
   std::vector<std::string> missing_texts_;
   Missing missing_ = Missing::drop;
+  std::string weights_;
   bool outdated_ = false;
   // Derived from columns_: places there.
   std::vector<std::size_t> continuous_;

@@ -25,10 +25,22 @@ struct TrainingData {
   Matrix<T> context = {};
   Matrix<T> validation_x = {};
   Matrix<T> validation_context = {};
-  // If given, called in every iteration with the numbers and a copy of the rows that it sees, which
-  // it may change: values on a lattice move in their cells. The same arguments give the same rows.
+  // If given, called once in every iteration with the numbers and a copy of the rows that it sees,
+  // which it may change: values on a lattice move in their cells, gaps are filled. The same
+  // arguments and the same state give the same rows.
   std::function<void(std::int64_t iteration, std::span<const std::size_t> rows, Matrix<T>& x)>
       redraw = {};
+  // What redraw changes, if it changes anything. Checkpoints hold it.
+  std::shared_ptr<std::vector<T>> redraw_state = {};
+
+  // How much each row counts, in any unit; empty: all the same.
+  Vector<T> weights = {};                  // [rows]
+  Vector<double> validation_weights = {};  // [rows that validation_x has points of]
+  // Row r of validation has this many points, r, r + rows, ... If there are log weights, one for
+  // each point, the density of a row is the mean over its points of density times weight; else its
+  // log density is the mean of theirs.
+  Eigen::Index validation_points = 1;
+  Vector<double> validation_log_weights = {};
 };
 
 enum class StopReason {

@@ -1,0 +1,72 @@
+#include "fit/given_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/random.h"
+
+namespace jeffreys {
+namespace {
+
+constexpr Eigen::Index kMostCompletions = 1 << 18;
+
+template <typename T>
+const TabularDensity<T>& without_prior(const TabularDensity<T>& density) {
+  if (!density.schema().folds()) return density;
+  throw std::invalid_argument(
+      "this is a posterior, whose parameters have a prior: give its outcomes, as `sbi sample` "
+      "does");
+}
+
+}  // namespace
+
+template <typename T>
+GivenRows<T>::GivenRows(const TabularDensity<T>& density, const EncodedRows& rows, From from)
+    : rows_(rows),
+      log_density_([&density = without_prior(density), from](const auto& x, const auto& c) {
+        return density.log_unnormalized(x, c, from);
+      }),
+      sampler_(mixture_of_samples<T>(density.main(), row_shape(density.schema()), rows.context),
+               log_density_) {}
+
+template <typename T>
+std::optional<Completions> GivenRows<T>::complete(Eigen::Index row, double effective_samples,
+                                                  Eigen::Index first_points,
+                                                  const RandomStream& stream) const {
+  for (Eigen::Index points = first_points; points <= kMostCompletions; points *= 4) {
+    Completions found = sampler_.complete(rows_, row, points, stream);
+    const double effective = found.effective_samples();
+    if (effective >= effective_samples) return found;
+    // A few that carry everything will not become many.
+    constexpr double kHopeless = 3;
+    if (points > first_points && effective < kHopeless) break;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+Matrix<double> GivenRows<T>::draw(const Completions& completions, Eigen::Index count,
+                                  const RandomStream& stream) {
+  const Eigen::ArrayXd weights =
+      (completions.log_weights.array() - completions.log_weights.maxCoeff()).exp();
+  double start = 0;
+  kernels::fill_uniforms(kernels::RandomArguments<double>{
+      {stream.seed, stream.purpose, stream.iteration}, 0, 1, 1, &start});
+  // Even steps through the weights, one after the other.
+  const double step = weights.sum() / static_cast<double>(count);
+  Matrix<double> x(count, completions.x.cols());
+  Eigen::Index place = 0;
+  double passed = weights(0);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const double wanted = (static_cast<double>(i) + start) * step;
+    while (passed <= wanted && place + 1 < weights.size()) passed += weights(++place);
+    x.row(i) = completions.x.row(place);
+  }
+  return x;
+}
+
+template class GivenRows<float>;
+template class GivenRows<double>;
+
+}  // namespace jeffreys

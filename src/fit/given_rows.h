@@ -1,0 +1,32 @@
+// Completions of encoded rows under a density, as many as are needed.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "fit/gap_scores.h"
+
+namespace jeffreys {
+
+template <typename T>
+class GivenRows {
+ public:
+  // The density and the rows outlive it. Throws std::invalid_argument for a posterior, whose
+  // parameters have a prior.
+  GivenRows(const TabularDensity<T>& density, const EncodedRows& rows, From from);
+
+  // More of them until so many count; nothing if that does not help.
+  [[nodiscard]] std::optional<Completions> complete(Eigen::Index row, double effective_samples,
+                                                    Eigen::Index first_points,
+                                                    const RandomStream& stream) const;
+  // Draws `count` of the completions by their weights.
+  [[nodiscard]] static Matrix<double> draw(const Completions& completions, Eigen::Index count,
+                                           const RandomStream& stream);
+
+ private:
+  const EncodedRows& rows_;
+  RowLogDensity log_density_;
+  GapSampler sampler_;
+};
+
+}  // namespace jeffreys
