@@ -81,7 +81,7 @@ TrainingData<float> training_data(const PreparedTable& table, const FitOptions& 
     const auto now = static_cast<std::uint64_t>(iteration);
     cells.place(rows, random_points(x.rows(), cells.open(), seed, now), placed);
     if (fills) {
-      if (GapFills::due(iteration)) fills->sweep(main, now);
+      if (fills->due(iteration)) fills->sweep(main, now);
       fills->write(rows, placed);
     }
     x = placed.cast<float>();
@@ -89,7 +89,7 @@ TrainingData<float> training_data(const PreparedTable& table, const FitOptions& 
   return data;
 }
 
-// The numbers of rows without a gap in every place, which say nothing.
+// Without the rows that have no cell at all, which say nothing.
 std::vector<std::size_t> informative(const EncodedRows& rows,
                                      const std::vector<std::size_t>& chosen) {
   std::vector<std::size_t> result = chosen;
@@ -186,7 +186,10 @@ Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run
   const RowShape shape = row_shape(table.schema);
   std::shared_ptr<GapFills> fills;
   if (table.training.gaps.size() + table.validation.gaps.size() > 0) {
-    fills = std::make_shared<GapFills>(shape, table.training, options.seed);
+    const Eigen::Index batch =
+        std::max<Eigen::Index>(train.batch_size > 0 ? train.batch_size : table.training.size(), 1);
+    fills = std::make_shared<GapFills>(shape, table.training, options.seed,
+                                       (table.training.size() + batch - 1) / batch);
   }
   const Matrix<double> x = filled(table.training, fills);
   AnyDensity<float> main = make_main_model(options, shape);

@@ -100,13 +100,15 @@ struct GapFills::Moves {
   }
 };
 
-GapFills::GapFills(const RowShape& shape, const EncodedRows& rows, std::uint64_t seed)
+GapFills::GapFills(const RowShape& shape, const EncodedRows& rows, std::uint64_t seed,
+                   std::int64_t batches)
     : shape_(shape),
       rows_(rows),
       seed_(seed),
       mixture_(shape, placed(rows, all_rows(rows), seed, kAtTheStart, nullptr), rows.context,
                rows.gaps, seed),
-      patterns_(patterns_of(rows)),
+      every_(std::max(kSweepEvery, batches)),
+      patterns_(rows_by_gaps(rows.gaps)),
       state_(std::make_shared<std::vector<float>>()) {
   for (Eigen::Index row = 0; row < rows.size(); ++row) {
     first_gap_.push_back(state_->size());
@@ -116,25 +118,17 @@ GapFills::GapFills(const RowShape& shape, const EncodedRows& rows, std::uint64_t
   }
   Matrix<double> x = placed(rows, all_rows(rows), seed, kAtTheStart, nullptr);
   const FillNoise noise(x.rows(), x.cols(), seed, kAtTheStart);
-  for (const Pattern& pattern : patterns_) {
-    Matrix<double> own = x(pattern.rows, Eigen::all);
-    pattern.conditional.draw(noise.of(pattern.conditional, pattern.rows),
-                             contexts(rows, pattern.rows), false, own);
-    x(pattern.rows, Eigen::all) = own;
+  for (const auto& [gaps, own_rows] : patterns_) {
+    const GapConditional conditional(mixture_, as_gaps(gaps));
+    Matrix<double> own = x(own_rows, Eigen::all);
+    conditional.draw(noise.of(conditional, own_rows), contexts(rows, own_rows), false, own);
+    x(own_rows, Eigen::all) = own;
   }
   read({.place = all_rows(rows),
         .x = std::move(x),
         .context = {},
         .log_density = {},
         .iteration = 0});
-}
-
-std::vector<GapFills::Pattern> GapFills::patterns_of(const EncodedRows& rows) const {
-  std::vector<Pattern> all;
-  for (auto& [gaps, own] : rows_by_gaps(rows.gaps)) {
-    all.push_back({GapConditional(mixture_, as_gaps(gaps)), own});
-  }
-  return all;
 }
 
 void GapFills::write(std::span<const std::size_t> rows, Eigen::Ref<Matrix<double>> x) const {
@@ -162,8 +156,8 @@ void GapFills::read(const Moves& moves) {
   }
 }
 
-bool GapFills::due(std::int64_t iteration) {
-  return iteration >= kFirstSweep && iteration % kSweepEvery == 0;
+bool GapFills::due(std::int64_t iteration) const {
+  return iteration >= kFirstSweep && iteration % every_ == 0;
 }
 
 void GapFills::sweep(const Density<float>& model, std::uint64_t iteration) {
@@ -186,14 +180,15 @@ void GapFills::propose(const Density<float>& model, Moves& moves) const {
   const FillNoise noise(rows_.size(), moves.x.cols(), seed_, moves.iteration);
   Matrix<double> proposed = moves.x;
   Vector<double> log_ratio(moves.x.rows());
-  for (const Pattern& pattern : patterns_) {
+  for (const auto& [gaps, own_rows] : patterns_) {
+    const GapConditional conditional(mixture_, as_gaps(gaps));
     std::vector<std::size_t> places;
-    for (const std::size_t row : pattern.rows) places.push_back(moves.place[row]);
-    const Matrix<double> context = contexts(rows_, pattern.rows);
+    for (const std::size_t row : own_rows) places.push_back(moves.place[row]);
+    const Matrix<double> context = contexts(rows_, own_rows);
     Matrix<double> own = moves.x(places, Eigen::all);
-    const Vector<double> back = pattern.conditional.log_density(own, context);
+    const Vector<double> back = conditional.log_density(own, context);
     const Vector<double> there =
-        pattern.conditional.draw(noise.of(pattern.conditional, pattern.rows), context, false, own);
+        conditional.draw(noise.of(conditional, own_rows), context, false, own);
     proposed(places, Eigen::all) = own;
     log_ratio(places) = back - there;
   }
@@ -263,11 +258,12 @@ GapFills::HeldOut GapFills::held_out(const EncodedRows& rows, Eigen::Index point
   all.x = placed(rows, repeated, seed_, kOfHeldOut, &log_jacobian);
   result.log_weights = log_jacobian - all.log_jacobian;
   const FillNoise noise(all.x.rows(), all.x.cols(), seed_, kOfHeldOut);
-  for (const Pattern& pattern : patterns_of(all)) {
-    Matrix<double> own = all.x(pattern.rows, Eigen::all);
-    result.log_weights(pattern.rows) -= pattern.conditional.draw(
-        noise.of(pattern.conditional, pattern.rows), contexts(all, pattern.rows), false, own);
-    all.x(pattern.rows, Eigen::all) = own;
+  for (const auto& [gaps, own_rows] : rows_by_gaps(all.gaps)) {
+    const GapConditional conditional(mixture_, as_gaps(gaps));
+    Matrix<double> own = all.x(own_rows, Eigen::all);
+    result.log_weights(own_rows) -=
+        conditional.draw(noise.of(conditional, own_rows), contexts(all, own_rows), false, own);
+    all.x(own_rows, Eigen::all) = own;
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,8 +15,10 @@ namespace jeffreys {
 
 class GapFills {
  public:
-  // The rows outlive it. They may have no gaps.
-  GapFills(const RowShape& shape, const EncodedRows& rows, std::uint64_t seed);
+  // The rows outlive it. They may have no gaps. batches: iterations in which training sees every
+  // row once; there are no more sweeps than that.
+  GapFills(const RowShape& shape, const EncodedRows& rows, std::uint64_t seed,
+           std::int64_t batches = 1);
   GapFills(const GapFills&) = delete;
   GapFills& operator=(const GapFills&) = delete;
 
@@ -30,7 +33,7 @@ class GapFills {
   // are known take a place of their cells, as they do in a training step.
   void sweep(const Density<float>& model, std::uint64_t iteration);
   // Whether there is one before this iteration.
-  [[nodiscard]] static bool due(std::int64_t iteration);
+  [[nodiscard]] bool due(std::int64_t iteration) const;
 
   // Held-out rows that may have gaps, at `points` values of these each; row r is at r, r + rows,
   // ... log_weights: what to add to a point's log density, so that the mean over a row's points is
@@ -44,13 +47,8 @@ class GapFills {
   [[nodiscard]] const GapMixture& mixture() const { return mixture_; }
 
  private:
-  struct Pattern {
-    GapConditional conditional;
-    std::vector<std::size_t> rows;
-  };
   struct Moves;
 
-  [[nodiscard]] std::vector<Pattern> patterns_of(const EncodedRows& rows) const;
   void propose(const Density<float>& model, Moves& moves) const;
   void step(const Density<float>& model, Moves& moves) const;
   void draw_classes(const Density<float>& model, Moves& moves) const;
@@ -60,7 +58,8 @@ class GapFills {
   const EncodedRows& rows_;
   std::uint64_t seed_;
   GapMixture mixture_;
-  std::vector<Pattern> patterns_;
+  std::int64_t every_;  // iterations
+  std::map<std::vector<bool>, std::vector<std::size_t>> patterns_;
   std::vector<std::size_t> open_rows_;  // those with gaps
   std::vector<std::size_t> first_gap_;  // where in the state those of each row begin
   std::shared_ptr<std::vector<float>> state_;
