@@ -189,8 +189,12 @@ void GapFills::propose(const Density<float>& model, Moves& moves) const {
     const Vector<double> back = conditional.log_density(own, context);
     const Vector<double> there =
         conditional.draw(noise.of(conditional, own_rows), context, false, own);
-    proposed(places, Eigen::all) = own;
-    log_ratio(places) = back - there;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto from = static_cast<Eigen::Index>(i);
+      const auto to = static_cast<Eigen::Index>(places[i]);
+      proposed.row(to) = own.row(from);
+      log_ratio(to) = back(from) - there(from);
+    }
   }
   const Vector<double> density = moves.evaluate(model, proposed);
   log_ratio += density - moves.log_density;

@@ -58,7 +58,9 @@ TEST_F(GapCommands, ImputeFillsWhatIsMissing) {
     for (std::size_t row = 0; row < full.rows(); ++row) {
       EXPECT_NE(full.column(column).at(row), "");
       if (before.column(column).at(row).empty()) continue;
-      if (column[0] == 'k') EXPECT_EQ(full.column(column).at(row), before.column(column).at(row));
+      if (column[0] == 'k') {
+        EXPECT_EQ(full.column(column).at(row), before.column(column).at(row));
+      }
     }
   }
   const std::string means = good({"impute", "m", "t.csv", "--fill", "mean"}).out;
