@@ -29,14 +29,16 @@ std::vector<std::string> blend_lines(const FitReport& report) {
     const std::string name =
         share.densities > 1 ? fmt::format("{} x {}", share.densities, share.name) : share.name;
     lines.push_back(
-        fmt::format("  {:<16} weight {:.2f}  {}", name, share.weight, nll_text(share.held_out)));
+        fmt::format("  {:<18} weight {:.2f}  {}", name, share.weight, nll_text(share.held_out)));
   }
   return lines;
 }
 
 std::string stop_text(const TrainResult& training, int members) {
-  std::string length = fmt::format("{} iterations{} in {:.1f} s", training.iterations,
-                                   members > 1 ? " in all" : "", training.seconds);
+  std::string length =
+      members > 1 ? fmt::format("{} iterations of {} fits, {:.1f} s in all", training.iterations,
+                                members, training.seconds)
+                  : fmt::format("{} iterations in {:.1f} s", training.iterations, training.seconds);
   switch (training.stop_reason) {
     case StopReason::finished: return length;
     case StopReason::patience: return length + ", stopped early: no more improvement";

@@ -160,9 +160,9 @@ py::object prior_of(const PosteriorHandle& self) {
 
 void bind_posterior(py::module_& module) {
   module.def("fit_posterior", &fit_pairs, py::arg("pairs"), py::arg("parameters"),
-             py::arg("outcomes"), py::arg("prior"), py::arg("settings"),
-             py::arg("preset"), py::arg("source"), py::arg("threads"), py::arg("checkpoint"),
-             py::arg("resume"), py::arg("tell"));
+             py::arg("outcomes"), py::arg("prior"), py::arg("settings"), py::arg("preset"),
+             py::arg("source"), py::arg("threads"), py::arg("checkpoint"), py::arg("resume"),
+             py::arg("tell"));
   py::class_<PosteriorSampling>(module, "PosteriorSampling")
       .def(py::init(&sampling_of), py::arg("model"), py::arg("sampler"), py::arg("seed"),
            py::arg("extrapolate"));

@@ -33,7 +33,7 @@ TEST_F(Documents, TheReadmesCommandsForTablesRun) {
   for (const char* table : {"table.csv", "new.csv", "test.csv"}) file(table, two_columns());
   const std::vector<Arguments> commands =
       commands_after(bytes_of(JEFFREYS_GOLDEN_DIR "/../../README.md"), "## You have a table");
-  EXPECT_EQ(commands.size(), 7U);
+  EXPECT_EQ(commands.size(), 8U);
   for (const Arguments& command : commands) {
     // As they stand there, but for how long they take.
     const bool trains = command.front() == "fit" || command.front() == "compare";

@@ -30,7 +30,7 @@ TEST_F(FitMembers, AreTheDefaultAndSpeakAsOne) {
   const Outcome outcome = good(fit({}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("each held out by 2 of 10 fits"),
                                  HasSubstr("main is a mixture"), HasSubstr("x mixture"),
-                                 HasSubstr("Gaussian         weight"), HasSubstr("verdict:")));
+                                 HasSubstr("Gaussian           weight"), HasSubstr("verdict:")));
   EXPECT_FALSE(exists("m.members"));
   const auto json = good(fit({"--json", "-q"})).json();
   EXPECT_EQ(json.at("result").at("members"), 10);
