@@ -19,6 +19,7 @@ const std::vector<Arguments>& commands() {
                                           {"sample"},
                                           {"log_prob"},
                                           {"evaluate"},
+                                          {"impute"},
                                           {"compare"},
                                           {"plot"},
                                           {"demo"},
