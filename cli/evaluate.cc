@@ -71,7 +71,7 @@ void run_evaluate(const EvaluateArguments& a, const Globals& globals) {
     if (from == only && found.dropped > 0) {
       lines.push_back(fmt::format("  {} rows with missing values were left out", found.dropped));
     }
-    if (from == density.chosen() && found.with_gaps > 0) {
+    if (from == only && found.with_gaps > 0) {
       lines.push_back(fmt::format("  {} rows with missing values count with the cells they have",
                                   found.with_gaps));
     }
