@@ -141,9 +141,9 @@ void run_log_prob(const LogProbArguments& a, const Globals& globals) {
   scores.columns.push_back(
       {.name = "log_prob", .numbers = by_row(result.log_prob, result.rows, rows)});
   if (a.percentile) {
-    Vector<double> p = density.p_values(result.log_prob, from);
-    for (const std::size_t row : result.with_gaps) p(static_cast<Eigen::Index>(row)) = std::nan("");
-    scores.columns.push_back({.name = "p_value", .numbers = by_row(p, result.rows, rows)});
+    scores.columns.push_back(
+        {.name = "p_value",
+         .numbers = by_row(row_p_values(density, result, from), result.rows, rows)});
   }
   if (!result.with_gaps.empty()) {
     scores.columns.push_back({.name = "error", .numbers = by_row(result.error, result.rows, rows)});

@@ -20,14 +20,6 @@ struct SampleArguments {
   ReadingArguments reading;
 };
 
-// Whether any of the given columns is a feature, so that samples are those of the other features.
-bool gives_features(const Table& given, const Schema& schema) {
-  const std::vector<std::string> conditions = schema.condition_names();
-  return std::any_of(given.columns.begin(), given.columns.end(), [&](const Column& column) {
-    return std::find(conditions.begin(), conditions.end(), column.name) == conditions.end();
-  });
-}
-
 // Rows of a file, or the one of --given; nothing if nothing is given.
 std::optional<Table> read_given_rows(const SampleArguments& a, const Schema& schema) {
   if (!a.given_file.empty() && !a.given.empty()) {

@@ -21,6 +21,7 @@ from .estimator import NotFittedError
 
 if TYPE_CHECKING:
     from . import diagnostics as diagnostics
+    from .comparison import Comparison as Comparison, compare as compare
     from .npe import NPE as NPE
     from .posterior import Check as Check, Posterior as Posterior
     from .prior import LogNormal as LogNormal, Normal as Normal, Prior as Prior, Uniform as Uniform
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 # Names that are loaded when they are first used, and where they live.
 _LATER = {
+    "compare": "comparison",
+    "Comparison": "comparison",
     "NPE": "npe",
     "Posterior": "posterior",
     "Check": "posterior",

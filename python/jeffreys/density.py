@@ -10,16 +10,18 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from .estimator import Estimator, chosen_settings, not_fitted, seed_of, threads_of
+from .answers import Answers, read_weights
+from .columns import LISTS, read_columns
+from .estimator import Estimator, chosen_settings, threads_of
 from .files import Scratch, from_bytes, to_bytes
-from .frames import Layout, as_frame, number_text
+from .frames import Layout
 from .progress import Progress
-from .view import View
+from .spreading import spread_members, workers
 
 _ATTACHMENT = "python"
 
 
-class Density(Estimator):
+class Density(Answers, Estimator):
     """Fits a probability density to the rows of a table.
 
     Parameters
@@ -30,6 +32,7 @@ class Density(Estimator):
     condition : columns that the density is conditional on.
     categorical, integer, ignore : columns that hold categories, whole numbers, nothing of interest.
     bounds : {"age": (0, 120), "price": (0, None)}.
+    missing : "drop" leaves rows with missing cells out; "keep" lets them count with the cells that they have; "error".
     settings : {"iterations": 20_000, ...}; `jeffreys fit --settings` lists them all.
     members : "auto", or how many fits are made into one density.
     random_state : a seed (default 0), a NumPy generator, or None for another result each time.
@@ -63,6 +66,7 @@ class Density(Estimator):
         integer: Any = None,
         ignore: Any = None,
         bounds: dict | None = None,
+        missing: str = "drop",
         settings: dict[str, Any] | None = None,
         members: Any = "auto",
         random_state: Any = 0,
@@ -79,6 +83,7 @@ class Density(Estimator):
         self.integer = integer
         self.ignore = ignore
         self.bounds = bounds
+        self.missing = missing
         self.settings = settings
         self.members = members
         self.random_state = random_state
@@ -89,25 +94,28 @@ class Density(Estimator):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None, *, resume: bool = False) -> Density:
-        """Fits the density to a frame or an array; y is ignored.
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, resume: bool = False) -> Density:
+        """Fits the density to a frame or an array; y is ignored. sample_weight: how much each row counts.
 
-        Ctrl-C stops it and keeps a checkpoint: fit(X, resume=True) goes on, as if nothing had happened.
+        Ctrl-C stops it and keeps a checkpoint: fit(X, resume=True) goes on, as if nothing had happened. Where the density is
+        made of several fits and `joblib.parallel_backend` is around this call, each of them is a task of that backend.
         """
         layout, X = Layout.of(X)
         if len(X) == 1:
             raise _core.InputError("X: a density cannot be fitted to n_samples=1; at least 10 rows are needed")
-        columns = self._columns(layout)
-        table = layout.table(X, columns["categorical"])
-        settings = chosen_settings(self, ("method", "proxy", "members"))
+        columns = read_columns(layout, {key: getattr(self, key) for key in (*LISTS, "bounds")})
+        weights = None if sample_weight is None else read_weights(sample_weight, len(X))
+        if weights is not None and (weights == weights[0]).all():
+            weights = None  # as if there were none
+        if weights is not None:
+            columns["weights"] = layout.weights_name
+        settings = chosen_settings(self, ("method", "proxy", "members", *(["missing"] if self.missing != "drop" else [])))
+        data = _Data(layout, X, weights, columns, settings, self.preset or "")
         self._scratch = getattr(self, "_scratch", None) or Scratch()
         checkpoint = self._scratch.checkpoint(self.checkpoint)
         with Progress(self.verbose, self.callback) as progress:
             try:
-                density, result = _core.fit_table(
-                    table, columns, settings, self.preset or "", "Python", threads_of(self.n_jobs),
-                    checkpoint, resume, progress.tell,
-                )  # fmt: skip
+                density, result = data.fit(threads_of(self.n_jobs), checkpoint, resume, progress)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(
                     f"the fit was interrupted; {checkpoint} is saved: fit(X, resume=True) goes on from there"
@@ -116,35 +124,6 @@ class Density(Estimator):
         if self.report_["stop_reason"] == "diverged":
             warnings.warn(f"the fit diverged: {self.report_['verdict']}", RuntimeWarning, stacklevel=2)
         return self
-
-    def _columns(self, layout: Layout) -> dict:
-        def names(given: Any, parameter: str) -> list[str]:
-            if given is None:
-                return []
-            if isinstance(given, str):
-                raise TypeError(f"{parameter}: expected a list of columns, got the text {given!r}")
-            return [self._name(layout, column, parameter) for column in given]
-
-        columns = {key: names(getattr(self, key), key) for key in ("condition", "categorical", "integer", "ignore")}
-        columns["categorical"] += [
-            name
-            for name in layout.categorical
-            if not any(name in columns[key] for key in ("categorical", "integer", "ignore"))
-        ]
-        columns["bounds"] = {
-            self._name(layout, column, "bounds"): _ends(column, ends) for column, ends in (self.bounds or {}).items()
-        }
-        return columns
-
-    @staticmethod
-    def _name(layout: Layout, column: Any, parameter: str) -> str:
-        """The name of a column that is given by its name, or (of an array) by its place."""
-        names = layout.names
-        if isinstance(column, int) and layout.columns is None and -len(names) <= column < len(names):
-            return names[column]
-        if str(column) not in names:
-            raise _core.InputError(f"{parameter}: X has no column {column!r}; it has {', '.join(names[:20])}")
-        return str(column)
 
     def _take(self, density: _core.Density, layout: Layout, report: dict) -> None:
         self._density = density
@@ -158,120 +137,6 @@ class Density(Estimator):
             self.feature_names_in_ = np.array(layout.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    # Asking
-
-    def _fitted(self) -> _core.Density:
-        try:
-            return self._density
-        except AttributeError:
-            raise not_fitted(type(self).__name__) from None
-
-    def _table(self, X: Any) -> _core.Table:
-        density = self._fitted()
-        return self._layout.table(self._layout.check(X, type(self).__name__), density.text_columns)
-
-    def score_samples(self, X: Any, *, model: str | None = None) -> np.ndarray:
-        """The log density of each row, in nats and in the table's units: low is unusual.
-
-        NaN for a row with a missing value, -inf for one beyond the bounds. model: "main" or "proxy"; None for the one
-        that validation chose.
-        """
-        table = self._table(X)
-        return self._density.log_prob(table, model, threads_of(self.n_jobs, table.rows))
-
-    def score(self, X: Any, y: Any = None, *, model: str | None = None) -> float:
-        """The mean log density of the rows that have one: higher is better."""
-        scores = self.score_samples(X, model=model)
-        return float(np.mean(scores[~np.isnan(scores)]))
-
-    def percentile(self, X: Any, *, model: str | None = None) -> np.ndarray:
-        """For each row the share of rows like those of the fit that are as unusual: a conformal p-value.
-
-        It is exact if rows were kept for it: settings={"calibration.fraction": 0.1}.
-        """
-        table = self._table(X)
-        return self._density.p_values(table, model, threads_of(self.n_jobs, table.rows))
-
-    def explain(self, X: Any, *, model: str | None = None) -> Any:
-        """How surprising each value is given the others of its row, in nats more than expected: [rows, columns]."""
-        table = self._table(X)
-        names, nats = self._density.explain(table, model, threads_of(self.n_jobs, table.rows))
-        if self._layout.columns is None:
-            return nats
-        import pandas
-
-        return pandas.DataFrame(nats, columns=names, index=getattr(X, "index", None))
-
-    def describe_rows(self, X: Any, *, model: str | None = None) -> Any:
-        """All that is to say about rows, as a frame: log_prob, its error, p_value, and a note where a row is unusual."""
-        import pandas
-
-        table = self._table(X)
-        found = self._density.describe_rows(table, model, threads_of(self.n_jobs, table.rows))
-        notes = found.pop("note")
-        frame = pandas.DataFrame(found, index=getattr(X, "index", None))
-        frame["note"] = [notes.get(row, "") for row in range(len(frame))]
-        return frame
-
-    def evaluate(self, X: Any) -> dict:
-        """The mean negative log density of new rows for both models, with standard errors, and how the two agree."""
-        table = self._table(X)
-        return self._density.evaluate(table, threads_of(self.n_jobs, table.rows))
-
-    def sample(
-        self, n_samples: int = 1, random_state: Any = 0, *, given: Any = None, model: str | None = None
-    ) -> Any:
-        """New rows, in the form of the table that was fitted; the same random_state gives the same rows.
-
-        given: {"site": "north"} for a density with conditions, or a frame of them, with n_samples rows for each of its.
-        """
-        density = self._fitted()
-        if isinstance(n_samples, bool) or not hasattr(n_samples, "__index__") or n_samples < 1:
-            raise ValueError(f"n_samples: expected a whole number from 1 on, got {n_samples!r}")
-        threads = threads_of(self.n_jobs, n_samples)
-        table, rate = density.sample(n_samples, seed_of(random_state), self._given(given), model, threads)
-        if rate < 0.2:
-            warnings.warn(f"only {rate:.0%} of the moves of the Markov chain were accepted: do not trust these rows", stacklevel=2)
-        return self._layout.give(table)
-
-    def _given(self, given: Any) -> Any:
-        if given is None:
-            return None
-        if not hasattr(given, "items") or hasattr(given, "dtypes"):
-            return self._condition_table(given)
-        by_name = {str(c.name): c for c in self._layout.columns or []}
-        texts = {}
-        for name, value in given.items():
-            column = by_name.get(str(name))
-            if column is not None and column.form == "time":
-                texts[str(name)] = number_text(np.datetime64(value, "ns").astype(np.int64) / 1e9)
-            else:
-                texts[str(name)] = number_text(value) if isinstance(value, (float, np.floating)) else str(value)
-        return texts
-
-    def _condition_table(self, given: Any) -> _core.Table:
-        frame = as_frame(given)
-        if frame is None:
-            raise TypeError(f"given: expected a dict or a frame of condition columns, got {type(given).__name__}")
-        wanted = [c for c in self._layout.columns or [] if str(c.name) in self._density.condition_names]
-        for column in wanted:
-            if column.name not in frame.columns:
-                raise _core.InputError(f"given: there is no column {column.name!r}, which the density is conditional on")
-        texts = self._density.text_columns
-        return _core.Table([c.read(frame[c.name], str(c.name) in texts) for c in wanted], "given")
-
-    # Both models
-
-    @property
-    def main_(self) -> View:
-        """The main model."""
-        return View(self, "main")
-
-    @property
-    def proxy_(self) -> View | None:
-        """The proxy model; None where none was trained."""
-        return View(self, "proxy") if self._fitted().has_proxy else None
 
     # Files, copies and pictures
 
@@ -327,12 +192,29 @@ class Density(Estimator):
         )
 
 
-def _ends(column: Any, ends: Any) -> tuple[float, float]:
-    try:
-        lower, upper = ends
-        return (-np.inf if lower is None else float(lower), np.inf if upper is None else float(upper))
-    except (TypeError, ValueError):
-        raise _core.InputError(f"bounds: expected (lower, upper) for {column!r}, either may be None, got {ends!r}") from None
+class _Data:
+    """A table with all that its fit depends on, as it goes to other processes."""
+
+    def __init__(self, layout: Layout, X: Any, weights: Any, columns: dict, settings: list, preset: str):
+        self.layout, self.X, self.weights = layout, X, weights
+        self.chosen = columns, settings, preset
+
+    def table(self) -> _core.Table:
+        return self.layout.table(self.X, self.chosen[0]["categorical"], self.weights)
+
+    def fit(self, threads: int, checkpoint: str, resume: bool, progress: Progress) -> tuple[_core.Density, str]:
+        table = self.table()
+        if workers() > 0:
+            members = _core.table_members(table, *self.chosen)
+            if members > 1:
+                _core.check_unfinished(checkpoint, resume)
+                spread_members(_fit_member, (self,), members, checkpoint, progress.tell)
+                resume = True
+        return _core.fit_table(table, *self.chosen, "Python", threads, checkpoint, resume, progress.tell)
+
+
+def _fit_member(data: _Data, folder: str, member: int, threads: int) -> None:
+    _core.fit_member(data.table(), *data.chosen, folder, member, threads)
 
 
 def _layout_of(density: _core.Density) -> Layout:

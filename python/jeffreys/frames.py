@@ -176,10 +176,11 @@ class Column:
             return self._give_labels(parts[1], parts[2])
         numbers = parts[1]
         if self.form == "time":
-            whole = np.rint(numbers * 1e6).astype("int64")
+            known = np.isfinite(numbers)
+            whole = np.rint(np.where(known, numbers, 0) * 1e6).astype("int64")
             if self.dtype.startswith("timedelta"):
-                return pandas.to_timedelta(whole, unit="us")
-            stamps = pandas.to_datetime(whole, unit="us")
+                return pandas.Series(pandas.to_timedelta(whole, unit="us")).where(known).array
+            stamps = pandas.DatetimeIndex(pandas.Series(pandas.to_datetime(whole, unit="us")).where(known))
             zone = self.dtype[len("datetime64[ns, ") : -1]
             return stamps.tz_localize("UTC").tz_convert(zone) if zone else stamps
         if "int" in self.dtype.lower():
@@ -247,18 +248,27 @@ class Layout:
         """Columns whose dtype says that they are categories."""
         return [str(c.name) for c in self.columns or [] if c.form == "category"]
 
-    def table(self, X: Any, text_columns: Any = ()) -> _core.Table:
-        """X, of this layout, for the library."""
+    @property
+    def weights_name(self) -> str:
+        """A column that the table does not have, for weights."""
+        name = "sample_weight"
+        while name in self.names:
+            name += "_"
+        return name
+
+    def table(self, X: Any, text_columns: Any = (), weights: Any = None) -> _core.Table:
+        """X, of this layout, for the library; weights of its rows as one more column."""
         if isinstance(X, np.ndarray):
-            if self.columns is None and X.dtype != object and not text_columns:
+            if self.columns is None and X.dtype != object and not text_columns and weights is None:
                 return _core.Table(X, [], SOURCE)
             import pandas
 
             X = pandas.DataFrame(X, columns=self.names)
         columns = self.columns or [Column(name, "float64", "number") for name in self.names]
-        return _core.Table(
-            [c.read(X.iloc[:, i], str(c.name) in text_columns) for i, c in enumerate(columns)], SOURCE
-        )
+        read = [c.read(X.iloc[:, i], str(c.name) in text_columns) for i, c in enumerate(columns)]
+        if weights is not None:
+            read.append((self.weights_name, np.asarray(weights, dtype=np.float64)))
+        return _core.Table(read, SOURCE)
 
     def check(self, X: Any, who: str) -> Any:
         """X as a frame or array, refused unless it has the form of the table that was fitted."""
@@ -301,11 +311,11 @@ class Layout:
 
     def give(self, table: _core.Table) -> Any:
         """Rows of the library in the form of this layout; columns that it does not give are left out."""
-        parts = table.take_columns()
         if self.columns is None:
-            return np.column_stack([part[1] for part in parts])
+            return table.to_matrix()
         import pandas
 
+        parts = table.take_columns()
         by_name = {str(c.name): c for c in self.columns}
         frame = pandas.DataFrame({by_name[part[0]].name: by_name[part[0]].give(part) for part in parts})
         return frame

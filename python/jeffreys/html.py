@@ -91,3 +91,33 @@ def of_check(check: Any) -> str:
         for name, found in (("highest-density coverage", check.coverage), ("TARP", check.tarp))
     ]
     return f"<div><b>Check of a posterior</b><p>{html.escape(check.verdict)}</p>{_table(['test', 'p-value', 'finding'], rows)}</div>"
+
+
+def of_comparison(comparison: Any) -> str:
+    from .comparison import difference_text
+
+    rows = [
+        [m["method"], f"{m['nll']:.3f}", difference_text(m), str(m["splits"]), f"{m['wall_seconds']:.2g}", m["definition"]]
+        for m in comparison.methods
+    ]
+    first = comparison.methods[0]["method"] if rows else ""
+    table = _table(["method", "NLL", f"less {first}", "splits", "seconds a fit", "what it is"], rows)
+    return (
+        f"<div><b>{html.escape(comparison.verdict)}</b><p>{comparison.training_rows} rows to learn from, {comparison.test_rows} "
+        f"to judge by; 95 % intervals</p>{table}{_list('notes', comparison.notes)}</div>"
+    )
+
+
+def of_synthetic(check: Any) -> str:
+    def beyond(shapes: list[dict]) -> str:
+        return f"{sum(s['distance'] > s['chance'] for s in shapes)} of {len(shapes)} beyond chance"
+
+    found = check._found
+    rows = [
+        ["columns", beyond(found["columns"])],
+        ["pairs of columns", beyond(found["pairs"])],
+        ["classifier", f"right in {100 * check.c2st:.1f} ± {100 * check.c2st_standard_error:.1f} % of rows (guessing: 50 %)"],
+        ["copies", f"{len(check.copies)} rows equal a training row ({check.real_copies} real rows do)"],
+        ["close rows", f"{100 * check.too_close / len(check.distances):.1f} % are closer to one than 5 % of real rows are"],
+    ]
+    return f"<div><b>{html.escape(check.verdict)}</b>{_table(['test', 'finding'], rows)}{_list('warnings', check.warnings)}</div>"

@@ -16,6 +16,7 @@ from .files import Scratch
 from .posterior import Posterior
 from .prior import as_prior
 from .progress import Progress
+from .spreading import spread_members, workers
 
 SOURCE = "theta and x"
 
@@ -81,20 +82,20 @@ class NPE:
         return known, names_of(x) or [f"x{i + 1}" for i in range(outcomes.shape[1])]
 
     def train(self, *, resume: bool = False) -> NPE:
-        """Fits the posterior to all pairs. Ctrl-C keeps a checkpoint, from which train(resume=True) goes on."""
+        """Fits the posterior to all pairs. Ctrl-C keeps a checkpoint, from which train(resume=True) goes on.
+
+        Where `joblib.parallel_backend` is around this call, each member is a task of that backend.
+        """
         if not self._pairs:
             raise _core.InputError("there is nothing to train on: call append_simulations(theta, x) first")
         parameters, outcomes = self._names
         values = np.vstack([np.hstack(pair) for pair in self._pairs])
-        table = _core.Table(values, [*parameters, *outcomes], SOURCE)
+        settings = chosen_settings(self, ("method", "proxy", "members"))
+        pairs = _Pairs(values, parameters, outcomes, self.prior, settings, self.preset or "")
         checkpoint = self._scratch.checkpoint(self.checkpoint)
         with Progress(self.verbose, self.callback) as progress:
             try:
-                posterior, result, committee = _core.fit_posterior(
-                    table, parameters, outcomes, self.prior._prior if self.prior else None,
-                    chosen_settings(self, ("method", "proxy", "members")), self.preset or "", "Python",
-                    threads_of(self.n_jobs), checkpoint, resume, progress.tell,
-                )  # fmt: skip
+                posterior, result, committee = pairs.fit(threads_of(self.n_jobs), checkpoint, resume, progress)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(f"training was interrupted; {checkpoint} is saved: train(resume=True) goes on") from None
         report = json.loads(result)
@@ -110,6 +111,33 @@ class NPE:
         if self._posterior is None:
             raise _core.InputError("there is no posterior yet: call train() first")
         return self._posterior
+
+
+class _Pairs:
+    """Pairs with all that their fit depends on, as it goes to other processes."""
+
+    def __init__(self, values: np.ndarray, parameters: list, outcomes: list, prior: Any, settings: list, preset: str):
+        self.values, self.prior = values, prior
+        self.parameters, self.outcomes, self.settings, self.preset = parameters, outcomes, settings, preset
+
+    def arguments(self) -> tuple:
+        table = _core.Table(self.values, [*self.parameters, *self.outcomes], SOURCE)
+        prior = self.prior._prior if self.prior else None
+        return table, self.parameters, self.outcomes, prior, self.settings, self.preset
+
+    def fit(self, threads: int, checkpoint: str, resume: bool, progress: Progress) -> tuple:
+        arguments = self.arguments()
+        if workers() > 0:
+            members = _core.posterior_members(*arguments)
+            if members > 1:
+                _core.check_unfinished(checkpoint, resume)
+                spread_members(_fit_member, (self,), members, checkpoint, progress.tell)
+                resume = True
+        return _core.fit_posterior(*arguments, "Python", threads, checkpoint, resume, progress.tell)
+
+
+def _fit_member(pairs: _Pairs, folder: str, member: int, threads: int) -> None:
+    _core.fit_posterior_member(*pairs.arguments(), folder, member, threads)
 
 
 def _rows(values: Any, width: int | None, what: str) -> np.ndarray:

@@ -317,3 +317,60 @@ def draw_check(check: Any) -> Any:
     for axis in flat[panels:]:
         axis.set_axis_off()
     return figure
+
+
+def draw_comparison(comparison: Any) -> Any:
+    """NLLs less that of the first method, best first, with their intervals; and how long a fit takes."""
+    known = [each for each in comparison.methods if math.isfinite(each["nll"])]
+    if not known:
+        raise ValueError("there is nothing to draw yet: no method has a result")
+    order = sorted(known, key=lambda each: 0 if math.isnan(each["difference"]) else each["difference"])
+    names = [each["method"] for each in order]
+    means = [0 if math.isnan(each["difference"]) else each["difference"] for each in order]
+    spans = [0.5 * (each["upper"] - each["lower"]) for each in order]
+    spans = [span if math.isfinite(span) else 0 for span in spans]
+    figure, axes = _figure(1, 2, 3.6)
+    places = np.arange(len(names))
+    axes[0, 0].barh(places, means, xerr=spans, color=_PROXY, alpha=0.6, error_kw={"linewidth": 1, "capsize": 2})
+    axes[0, 0].axvline(0, color="0.4", linewidth=0.8)
+    first = comparison.methods[0]["method"]
+    axes[0, 0].set(title=f"NLL less that of {first}", xlabel="nats a row; lower is better")
+    axes[0, 1].barh(places, [each["processor_seconds"] for each in order], color=_DATA, alpha=0.6)
+    axes[0, 1].set(title="processor time of a fit", xlabel="seconds", xscale="log")
+    for axis in axes[0]:
+        axis.set_yticks(places, names)
+        axis.invert_yaxis()
+    return figure
+
+
+def draw_synthetic(check: Any) -> Any:
+    """Columns and pairs: how far synthetic and real ones are apart; and distances to the closest training row."""
+    columns, pairs = check._found["columns"], check._found["pairs"]
+    names = [each["columns"][0] for each in columns]
+    figure, axes = _figure(1, 3 if pairs else 2, 3.4)
+    flat = list(axes[0])
+    places = np.arange(len(names))
+    flat[0].barh(places, [each["distance"] for each in columns], color=_MODEL, alpha=0.7, label="distance")
+    flat[0].plot([each["chance"] for each in columns], places, "|", color="black", markersize=10, label="chance alone")
+    flat[0].set_yticks(places, names)
+    flat[0].invert_yaxis()
+    flat[0].set(title="columns", xlabel="0 alike, 1 nothing in common")
+    flat[0].legend(fontsize="x-small")
+    if pairs:
+        ratio = np.full((len(names), len(names)), np.nan)
+        for each in pairs:
+            a, b = (names.index(name) for name in each["columns"])
+            ratio[a, b] = ratio[b, a] = each["distance"] / each["chance"]
+        image = flat[1].imshow(ratio, vmin=0, vmax=max(2, float(np.nanmax(ratio))), cmap="RdBu_r")
+        flat[1].set_xticks(places, names, rotation=90)
+        flat[1].set_yticks(places, names)
+        flat[1].set_title("pairs: distance / chance")
+        figure.colorbar(image, ax=flat[1])
+    most = float(np.quantile(np.concatenate([check.distances, check.real_distances]), 0.99))
+    bins = np.linspace(0, max(most, 1e-9), 30)
+    flat[-1].hist(check.real_distances, bins=bins, density=True, color=_DATA, alpha=0.4, label="real rows")
+    flat[-1].hist(check.distances, bins=bins, density=True, color=_MODEL, histtype="step", label="synthetic rows")
+    flat[-1].set(title="distance to the closest training row", xlabel="standard deviations")
+    flat[-1].set_yticks([])
+    flat[-1].legend(fontsize="x-small")
+    return figure

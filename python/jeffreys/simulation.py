@@ -14,6 +14,7 @@ from . import _core
 from .estimator import seed_of, threads_of
 from .prior import Prior, as_prior
 from .progress import Progress
+from .spreading import Parcel, open_parcel
 
 
 class Simulations(tuple):
@@ -208,7 +209,8 @@ class _Spread:
             return
         from joblib import delayed
 
-        calls = (delayed(_call)(self._simulator, self._vectorized, rows, self._seed, first) for first, rows in batches)
+        parcels = (Parcel(_call, self._simulator, self._vectorized, rows, self._seed, first) for first, rows in batches)
+        calls = (delayed(open_parcel)(parcel) for parcel in parcels)
         for (first, rows), found in zip(batches, self._parallel(calls)):
             self._known[first, len(rows)] = found
 
@@ -217,7 +219,8 @@ class _Spread:
             return _call(self._simulator, self._vectorized, theta, self._seed, first_row)
         from joblib import delayed
 
-        return self._parallel([delayed(_call)(self._simulator, self._vectorized, theta, self._seed, first_row)])[0]
+        parcel = Parcel(_call, self._simulator, self._vectorized, theta, self._seed, first_row)
+        return self._parallel([delayed(open_parcel)(parcel)])[0]
 
 
 def _workers(n_jobs: int | None) -> tuple[Any, int]:

@@ -21,6 +21,7 @@ namespace py = pybind11;
 
 void bind_tables(py::module_& module);
 void bind_density(py::module_& module);
+void bind_compare(py::module_& module);
 void bind_prior(py::module_& module);
 void bind_simulate(py::module_& module);
 void bind_posterior(py::module_& module);
@@ -41,6 +42,10 @@ py::array_t<T> to_array(std::vector<T> values) {
 
 // "main", "proxy" or nothing: the density's own choice. Throws std::invalid_argument for another.
 std::optional<From> read_from(const std::optional<std::string>& from);
+
+// A sentence of the library that names options of the program, with the arguments of Python
+// instead.
+std::string in_python(const std::string& text);
 
 // Calls work() while other Python threads run.
 template <typename Work>

@@ -5,6 +5,7 @@
 #include "jeffreys/fit/explain.h"
 #include "jeffreys/fit/fit_record.h"
 #include "jeffreys/fit/fit_table.h"
+#include "jeffreys/fit/given.h"
 #include "python/src/density.h"
 #include "python/src/watch.h"
 
@@ -12,24 +13,6 @@ namespace jeffreys::python {
 namespace {
 
 using Settings = std::vector<std::tuple<std::string, std::string, std::string>>;
-
-SchemaOptions read_columns(const py::dict& given) {
-  const auto names = [&](const char* key) {
-    return given.contains(key) ? given[key].cast<std::vector<std::string>>()
-                               : std::vector<std::string>();
-  };
-  SchemaOptions columns{.condition = names("condition"),
-                        .categorical = names("categorical"),
-                        .integer = names("integer"),
-                        .ignore = names("ignore")};
-  if (given.contains("bounds")) {
-    for (const auto& [name, ends] :
-         given["bounds"].cast<std::map<std::string, std::pair<double, double>>>()) {
-      columns.bounds[name] = {ends.first, ends.second};
-    }
-  }
-  return columns;
-}
 
 py::tuple fit_in_python(const Table& table, const py::dict& columns, const Settings& settings,
                         const std::string& preset, const std::string& source, std::size_t threads,
@@ -47,24 +30,38 @@ py::tuple fit_in_python(const Table& table, const py::dict& columns, const Setti
                         result_record(made.table, made.fit.report));
 }
 
-// One number for each row of the table, in its order; NaN for rows that have none.
-py::array_t<double> by_row(const Vector<double>& values, const std::vector<std::size_t>& rows,
-                           std::size_t all) {
-  py::array_t<double> result(static_cast<py::ssize_t>(all));
-  double* const out = result.mutable_data();
-  if (rows.size() < all) std::fill(out, out + all, std::nan(""));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    out[rows[i]] = values(static_cast<Eigen::Index>(i));
-  }
-  return result;
+// How many fits it will be.
+int members_in_python(const Table& table, const py::dict& columns, const Settings& settings,
+                      const std::string& preset) {
+  return table_members(table, read_columns(columns), chosen_settings(settings, preset));
+}
+
+// One of several fits: it is left in the folder.
+void fit_member_in_python(const Table& table, const py::dict& columns, const Settings& settings,
+                          const std::string& preset, const std::string& folder, int member,
+                          std::size_t threads) {
+  Watch watch(py::none{});
+  const SchemaOptions schema = read_columns(columns);
+  const ChosenSettings chosen = chosen_settings(settings, preset);
+  const FitRun run = member_run(watch, threads, folder, member);
+  without_gil([&] { static_cast<void>(fit_table(table, schema, chosen, run)); });
+  watch.rethrow();
+}
+
+// Those that the program gives: none where too much is left open.
+TableLogProb scores_of(const TabularDensity<float>& density, const Table& table, From from) {
+  return without_gil([&] {
+    TableLogProb scores = density.log_prob(table, from, Unusual::keep);
+    withhold_uncertain(scores);
+    return scores;
+  });
 }
 
 py::array_t<double> log_prob(DensityHandle& self, const Table& table,
                              const std::optional<std::string>& from, std::size_t threads) {
   const auto density = self.with(threads);
-  const std::optional<From> speaker = read_from(from);
-  const TableLogProb scores =
-      without_gil([&] { return density->log_prob(table, speaker, Unusual::keep); });
+  const From speaker = read_from(from).value_or(density->chosen());
+  const TableLogProb scores = scores_of(*density, table, speaker);
   return by_row(scores.log_prob, scores.rows, table.rows());
 }
 
@@ -73,15 +70,13 @@ py::dict describe_rows(DensityHandle& self, const Table& table,
                        const std::optional<std::string>& from, std::size_t threads) {
   const auto density = self.with(threads);
   const From speaker = read_from(from).value_or(density->chosen());
-  const TableLogProb scores =
-      without_gil([&] { return density->log_prob(table, speaker, Unusual::keep); });
+  const TableLogProb scores = scores_of(*density, table, speaker);
   py::dict result;
   result["log_prob"] = by_row(scores.log_prob, scores.rows, table.rows());
   result["error"] = by_row(scores.error, scores.rows, table.rows());
   const CalibrationScores& known = density->calibration();
   if ((speaker == From::main ? known.main : known.proxy).size() > 0) {
-    result["p_value"] =
-        by_row(density->p_values(scores.log_prob, speaker), scores.rows, table.rows());
+    result["p_value"] = by_row(row_p_values(*density, scores, speaker), scores.rows, table.rows());
   }
   result["note"] = scores.unusual;
   return result;
@@ -91,9 +86,8 @@ py::array_t<double> p_values(DensityHandle& self, const Table& table,
                              const std::optional<std::string>& from, std::size_t threads) {
   const auto density = self.with(threads);
   const From speaker = read_from(from).value_or(density->chosen());
-  const TableLogProb scores =
-      without_gil([&] { return density->log_prob(table, speaker, Unusual::keep); });
-  return by_row(density->p_values(scores.log_prob, speaker), scores.rows, table.rows());
+  const TableLogProb scores = scores_of(*density, table, speaker);
+  return by_row(row_p_values(*density, scores, speaker), scores.rows, table.rows());
 }
 
 py::tuple explain_rows(DensityHandle& self, const Table& table,
@@ -110,36 +104,6 @@ py::tuple explain_rows(DensityHandle& self, const Table& table,
   return py::make_tuple(found.columns, all);
 }
 
-// given: nothing, a text for each condition column, or a table, with so many rows for each of its.
-Matrix<double> read_conditions(const Schema& schema, const py::object& given, Eigen::Index rows) {
-  if (given.is_none()) {
-    return schema.context_features() > 0
-               ? schema.encode_conditions(std::map<std::string, std::string>())
-               : Matrix<double>();
-  }
-  if (py::isinstance<Table>(given)) {
-    const Matrix<double> each = schema.encode_conditions(given.cast<const Table&>());
-    Matrix<double> repeated(each.rows() * rows, each.cols());
-    for (Eigen::Index i = 0; i < each.rows(); ++i) {
-      repeated.middleRows(i * rows, rows).rowwise() = each.row(i);
-    }
-    return repeated;
-  }
-  return schema.encode_conditions(given.cast<std::map<std::string, std::string>>());
-}
-
-py::tuple sample(DensityHandle& self, Eigen::Index rows, std::uint64_t seed,
-                 const py::object& given, const std::optional<std::string>& from,
-                 std::size_t threads) {
-  const auto density = self.with(threads);
-  const Matrix<double> conditions = read_conditions(density->schema(), given, rows);
-  if (py::isinstance<Table>(given)) rows = conditions.rows();
-  const std::optional<From> speaker = read_from(from);
-  TableSamples samples =
-      without_gil([&] { return density->sample(rows, seed, conditions, speaker); });
-  return py::make_tuple(std::move(samples.table), samples.acceptance_rate);
-}
-
 py::dict nll_dict(const MeanNll& nll) {
   py::dict result;
   result["nll"] = nll.nll;
@@ -148,14 +112,17 @@ py::dict nll_dict(const MeanNll& nll) {
   return result;
 }
 
-py::dict evaluate(DensityHandle& self, const Table& table, std::size_t threads) {
+py::dict evaluate(DensityHandle& self, const Table& table, const std::string& weights,
+                  std::size_t threads) {
   const auto density = self.with(threads);
-  const DensityEvaluation found = without_gil([&] { return evaluate_density(*density, table); });
+  const DensityEvaluation found =
+      without_gil([&] { return evaluate_density(*density, table, weights); });
   py::dict result;
   result["main"] = nll_dict(found.main);
   if (found.proxy) result["proxy"] = nll_dict(*found.proxy);
   result["default"] = name_of(density->chosen());
   result["dropped_rows"] = found.dropped;
+  result["rows_with_gaps"] = found.with_gaps;
   if (found.reverse) {
     py::dict reverse;
     reverse["kl"] = found.reverse->kl.mean;
@@ -193,6 +160,36 @@ std::optional<From> read_from(const std::optional<std::string>& from) {
   if (*from == "main") return From::main;
   if (*from == "proxy") return From::proxy;
   throw std::invalid_argument("model: expected 'main' or 'proxy', got '" + *from + "'");
+}
+
+SchemaOptions read_columns(const py::dict& given) {
+  const auto names = [&](const char* key) {
+    return given.contains(key) ? given[key].cast<std::vector<std::string>>()
+                               : std::vector<std::string>();
+  };
+  SchemaOptions columns{.condition = names("condition"),
+                        .categorical = names("categorical"),
+                        .integer = names("integer"),
+                        .ignore = names("ignore")};
+  if (given.contains("weights")) columns.weights = given["weights"].cast<std::string>();
+  if (given.contains("bounds")) {
+    for (const auto& [name, ends] :
+         given["bounds"].cast<std::map<std::string, std::pair<double, double>>>()) {
+      columns.bounds[name] = {ends.first, ends.second};
+    }
+  }
+  return columns;
+}
+
+py::array_t<double> by_row(const Vector<double>& values, const std::vector<std::size_t>& rows,
+                           std::size_t all) {
+  py::array_t<double> result(static_cast<py::ssize_t>(all));
+  double* const out = result.mutable_data();
+  if (rows.size() < all) std::fill(out, out + all, std::nan(""));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out[rows[i]] = values(static_cast<Eigen::Index>(i));
+  }
+  return result;
 }
 
 ChosenSettings chosen_settings(const Settings& settings, const std::string& preset) {
@@ -234,7 +231,14 @@ void bind_density(py::module_& module) {
   module.def("fit_table", &fit_in_python, py::arg("table"), py::arg("columns"), py::arg("settings"),
              py::arg("preset"), py::arg("source"), py::arg("threads"), py::arg("checkpoint"),
              py::arg("resume"), py::arg("tell"));
-  py::class_<DensityHandle>(module, "Density")
+  module.def("table_members", &members_in_python);
+  module.def("fit_member", &fit_member_in_python);
+  module.def("check_unfinished", [](const std::string& checkpoint, bool resume) {
+    Watch nobody(py::none{});
+    fit_run(nobody, 1, checkpoint, resume).check_unfinished();
+  });
+  py::class_<DensityHandle> density(module, "Density");
+  density
       .def_static(
           "load",
           [](const std::string& path) {
@@ -272,8 +276,8 @@ void bind_density(py::module_& module) {
       .def("describe_rows", &describe_rows)
       .def("p_values", &p_values)
       .def("explain", &explain_rows)
-      .def("evaluate", &evaluate)
-      .def("sample", &sample);
+      .def("evaluate", &evaluate);
+  bind_given(density);
 }
 
 }  // namespace jeffreys::python

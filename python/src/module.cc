@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/version.h"
 #include "python/src/binding.h"
@@ -16,7 +18,38 @@ std::string message(const InputError& error) {
   return fmt::format("{}, row {}: {}", error.file(), error.line() - 1, error.problem());
 }
 
+// The argument that an option of the program is in Python.
+std::string argument_of(const std::string& option) {
+  if (option == "resume") return "resume=True";
+  if (option == "output") return "folder";
+  if (option == "seed") return "random_state";
+  if (option == "set") return "settings";
+  if (option == "bound") return "bounds";
+  std::string name = option;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 }  // namespace
+
+std::string in_python(const std::string& text) {
+  const auto belongs = [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; };
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool begins = text.compare(i, 2, "--") == 0 && i + 2 < text.size() &&
+                        belongs(text[i + 2]) && (i == 0 || text[i - 1] == ' ');
+    if (!begins) {
+      result += text[i++];
+      continue;
+    }
+    std::size_t end = i + 2;
+    while (end < text.size() && belongs(text[end])) ++end;
+    result += argument_of(text.substr(i + 2, end - i - 2));
+    i = end;
+  }
+  return result;
+}
+
 }  // namespace jeffreys::python
 
 PYBIND11_MODULE(_core, module) {
@@ -31,13 +64,14 @@ PYBIND11_MODULE(_core, module) {
     try {
       if (problem) std::rethrow_exception(problem);
     } catch (const jeffreys::InputError& error) {
-      PyErr_SetString(input_error, message(error).c_str());
+      PyErr_SetString(input_error, in_python(message(error)).c_str());
     } catch (const std::invalid_argument& error) {
-      PyErr_SetString(input_error, error.what());
+      PyErr_SetString(input_error, in_python(error.what()).c_str());
     }
   });
   bind_tables(module);
   bind_density(module);
+  bind_compare(module);
   bind_prior(module);
   bind_simulate(module);
   bind_posterior(module);

@@ -44,6 +44,28 @@ py::tuple fit_pairs(const Table& pairs, const std::vector<std::string>& paramete
                         result_record(made.table, made.report), committee);
 }
 
+int members_of_pairs(const Table& pairs, const std::vector<std::string>& parameters,
+                     const std::vector<std::string>& outcomes, const Prior* prior,
+                     const Settings& settings, const std::string& preset) {
+  const std::optional<Prior> known = prior != nullptr ? std::optional(*prior) : std::nullopt;
+  return posterior_members(pairs, {parameters, outcomes}, known, chosen_settings(settings, preset));
+}
+
+// One of several fits: it is left in the folder.
+void fit_pair_member(const Table& pairs, const std::vector<std::string>& parameters,
+                     const std::vector<std::string>& outcomes, const Prior* prior,
+                     const Settings& settings, const std::string& preset, const std::string& folder,
+                     int member, std::size_t threads) {
+  Watch watch(py::none{});
+  const std::optional<Prior> known = prior != nullptr ? std::optional(*prior) : std::nullopt;
+  const ChosenSettings options = chosen_settings(settings, preset);
+  const FitRun run = member_run(watch, threads, folder, member);
+  without_gil([&] {
+    static_cast<void>(fit_posterior(pairs, {parameters, outcomes}, known, options, run));
+  });
+  watch.rethrow();
+}
+
 PosteriorSampling sampling_of(const std::optional<std::string>& from, const std::string& sampler,
                               std::uint64_t seed, bool extrapolate) {
   if (sampler != "metropolis" && sampler != "langevin") {
@@ -163,6 +185,8 @@ void bind_posterior(py::module_& module) {
              py::arg("outcomes"), py::arg("prior"), py::arg("settings"), py::arg("preset"),
              py::arg("source"), py::arg("threads"), py::arg("checkpoint"), py::arg("resume"),
              py::arg("tell"));
+  module.def("posterior_members", &members_of_pairs);
+  module.def("fit_posterior_member", &fit_pair_member);
   py::class_<PosteriorSampling>(module, "PosteriorSampling")
       .def(py::init(&sampling_of), py::arg("model"), py::arg("sampler"), py::arg("seed"),
            py::arg("extrapolate"));

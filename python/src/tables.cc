@@ -70,6 +70,22 @@ py::list to_columns(Table& table) {
   return columns;
 }
 
+// Columns of numbers as one array [rows, columns].
+py::array_t<double> to_matrix(const Table& table) {
+  const auto rows = static_cast<py::ssize_t>(table.rows());
+  const auto columns = std::ssize(table.columns);
+  py::array_t<double> result({rows, columns});
+  double* const out = result.mutable_data();
+  for (py::ssize_t j = 0; j < columns; ++j) {
+    const Column& column = table.columns[static_cast<std::size_t>(j)];
+    if (column.is_text()) throw std::invalid_argument("column '" + column.name + "' has labels");
+    for (py::ssize_t i = 0; i < rows; ++i) {
+      out[i * columns + j] = column.numbers[static_cast<std::size_t>(i)];
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 void bind_tables(py::module_& module) {
@@ -85,6 +101,7 @@ void bind_tables(py::module_& module) {
                                }
                                return names;
                              })
+      .def("to_matrix", &to_matrix)
       // Leaves nothing in the table: the arrays take its memory over.
       .def("take_columns", &to_columns);
 }

@@ -94,4 +94,12 @@ FitRun fit_run(Watch& watch, std::size_t threads, const std::string& checkpoint,
       .should_stop = [&watch] { return watch.should_stop(); }};
 }
 
+FitRun member_run(Watch& watch, std::size_t threads, const std::string& folder, int member) {
+  return {.threads = threads,
+          .folder = folder,
+          .resume = true,
+          .only_member = member,
+          .should_stop = [&watch] { return watch.should_stop(); }};
+}
+
 }  // namespace jeffreys::python

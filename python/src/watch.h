@@ -48,4 +48,7 @@ std::unique_ptr<TrainObserver> watch_fit(Watch& watch, const std::string& label,
 // How fits run for Python: threads, what an interrupted run leaves, whether to resume from it.
 FitRun fit_run(Watch& watch, std::size_t threads, const std::string& checkpoint, bool resume);
 
+// How one of several fits runs by itself, which is left in the folder.
+FitRun member_run(Watch& watch, std::size_t threads, const std::string& folder, int member);
+
 }  // namespace jeffreys::python

@@ -68,7 +68,32 @@ int member_count(const Table& table, const FitOptions& options, const ChosenSett
   return options.members;
 }
 
+struct MemberPlan {
+  int members = 1;       // that rows like these have
+  std::string obstacle;  // why there is a single fit all the same, if there is
+
+  [[nodiscard]] bool single() const { return members == 1 || !obstacle.empty(); }
+};
+
+MemberPlan plan_members(const Table& table, const SchemaOptions& columns,
+                        const ChosenSettings& settings) {
+  const FitOptions options = row_options(table, columns, settings, default_fit_options);
+  std::string obstacle = against_several(table, options.schema);
+  if (options.members > 1 && !obstacle.empty()) {
+    throw std::invalid_argument(
+        fmt::format("members={} does not go with {}: leave it out, or set members=1",
+                    options.members, obstacle));
+  }
+  return {member_count(table, options, settings), std::move(obstacle)};
+}
+
 }  // namespace
+
+int table_members(const Table& table, const SchemaOptions& columns,
+                  const ChosenSettings& settings) {
+  const MemberPlan plan = plan_members(table, columns, settings);
+  return plan.single() ? 1 : plan.members;
+}
 
 int default_table_members(std::size_t rows) {
   return rows < kRowsOfAPart * kUsualMembers || rows >= kManyRows ? 1 : kUsualMembers;
@@ -97,27 +122,22 @@ FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenS
 
 TableFit fit_table(const Table& table, const SchemaOptions& columns, const ChosenSettings& settings,
                    const FitRun& run) {
-  const FitOptions options = row_options(table, columns, settings, default_fit_options);
-  const std::string obstacle = against_several(table, options.schema);
-  if (options.members > 1 && !obstacle.empty()) {
-    throw std::invalid_argument(
-        fmt::format("members={} does not go with {}: leave it out, or set members=1",
-                    options.members, obstacle));
-  }
-  const int members = member_count(table, options, settings);
-  if (members == 1 || !obstacle.empty()) {
+  const MemberPlan plan = plan_members(table, columns, settings);
+  if (plan.single()) {
     TableFit made = fit_table(plan_fit(table, columns, settings), run);
-    if (members > 1) {
-      made.fit.report.warnings.push_back(fmt::format(
-          "a single fit instead of {}, because several do not go with {}", members, obstacle));
+    if (plan.members > 1) {
+      made.fit.report.warnings.push_back(
+          fmt::format("a single fit instead of {}, because several do not go with {}", plan.members,
+                      plan.obstacle));
     }
     return made;
   }
   return fit_several(plan_fit(table, columns, settings, default_member_options, HoldOut::none),
-                     members, run);
+                     plan.members, run);
 }
 
 TableFit fit_table(FitPlan plan, const FitRun& run) {
+  if (run.only_member) throw std::invalid_argument("member: this is a single fit, without members");
   const std::size_t rows = plan.table.rows();
   FitOptions options = plan.options_for(rows);
   options.train.checkpoint.path = run.checkpoint;

@@ -187,6 +187,25 @@ void withhold_uncertain(TableLogProb& scores) {
   }
 }
 
+bool gives_features(const Table& given, const Schema& schema) {
+  const std::vector<std::string> conditions = schema.condition_names();
+  return std::any_of(given.columns.begin(), given.columns.end(), [&](const Column& column) {
+    return std::find(conditions.begin(), conditions.end(), column.name) == conditions.end();
+  });
+}
+
+template <typename T>
+Vector<double> row_p_values(const TabularDensity<T>& density, const TableLogProb& scores,
+                            From from) {
+  Vector<double> p = density.p_values(scores.log_prob, from);
+  for (const std::size_t row : scores.with_gaps) {
+    p(static_cast<Eigen::Index>(row)) = std::nan("");
+  }
+  return p;
+}
+
+template Vector<double> row_p_values(const TabularDensity<float>&, const TableLogProb&, From);
+template Vector<double> row_p_values(const TabularDensity<double>&, const TableLogProb&, From);
 template GivenSamples sample_given(const TabularDensity<float>&, const Table&, Eigen::Index,
                                    std::uint64_t, From);
 template GivenSamples sample_given(const TabularDensity<double>&, const Table&, Eigen::Index,

@@ -27,8 +27,12 @@ class MemberFitting {
   MemberFitting(const MemberJobs& jobs, const FitRun& run)
       : jobs_(jobs),
         run_(run),
-        workers_(std::clamp<std::size_t>(run.threads, 1, static_cast<std::size_t>(jobs.members))),
-        finished_(static_cast<std::size_t>(jobs.members)) {
+        first_(run.only_member.value_or(0)),
+        end_(run.only_member ? first_ + 1 : jobs.members),
+        workers_(std::clamp<std::size_t>(run.threads, 1, static_cast<std::size_t>(end_ - first_))),
+        finished_(static_cast<std::size_t>(jobs.members)),
+        next_(first_) {
+    check_between("member", first_, 0, jobs.members - 1);
     if (!run_.folder.empty()) fs::create_directories(run_.folder);
   }
 
@@ -51,7 +55,8 @@ class MemberFitting {
       std::rethrow_exception(error_);
     }
     FittedMembers result{.seconds = seconds_, .unfinished = std::move(unfinished_)};
-    if (stop_ && !result.unfinished) result.unfinished = between_two_fits();
+    const bool some_are_missing = stop_ || run_.only_member;
+    if (some_are_missing && !result.unfinished) result.unfinished = between_two_fits();
     if (result.unfinished) return result;
     for (std::optional<Member>& member : finished_) result.members.push_back(std::move(*member));
     return result;
@@ -64,7 +69,7 @@ class MemberFitting {
 
   void work(bool watched) {
     try {
-      for (int m = next_++; m < jobs_.members && !stop_; m = next_++) {
+      for (int m = next_++; m < end_ && !stop_; m = next_++) {
         if (watched) ask_to_stop();
         if (!stop_) fit_one(m, watched);
       }
@@ -168,9 +173,11 @@ class MemberFitting {
 
   const MemberJobs& jobs_;
   const FitRun& run_;
+  int first_;  // of the members that this run fits
+  int end_;
   std::size_t workers_;
   std::vector<std::optional<Member>> finished_;
-  std::atomic<int> next_{0};
+  std::atomic<int> next_;
   std::atomic<int> running_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of what follows

@@ -29,25 +29,42 @@ CommitteeFit fit_one(FitPlan plan, const FitRun& run) {
   return {std::move(one.table), std::move(one.fit), rows, {}};
 }
 
-}  // namespace
+struct PosteriorPlan {
+  Table pairs;
+  FitPlan fit;
+  int members;
+};
 
-PosteriorFit fit_posterior(const Table& file, const PairColumns& columns,
-                           const std::optional<Prior>& prior, const ChosenSettings& settings,
-                           const FitRun& run) {
+PosteriorPlan plan_posterior(const Table& file, const PairColumns& columns,
+                             const std::optional<Prior>& prior, const ChosenSettings& settings) {
   if (settings.has("simple")) {
     throw std::invalid_argument(
         "simple: posteriors are not mixed with simple models: leave it out");
   }
-  const Table pairs = ordered_by_content(file);
+  Table pairs = ordered_by_content(file);
   const PairColumns all = complete_columns(columns, pairs, prior);
-  const FitPlan plan =
+  FitPlan plan =
       plan_fit(pairs, pair_schema(pairs, all, prior), settings, default_posterior_options);
-  if (plan.options_for(plan.table.rows()).schema.missing == Missing::keep) {
+  const FitOptions options = plan.options_for(plan.table.rows());
+  if (options.schema.missing == Missing::keep) {
     throw std::invalid_argument(
         "missing: expected drop or error for a posterior, whose pairs must be complete; got keep");
   }
-  const int members =
-      member_count(plan.options_for(plan.table.rows()), pairs, all.parameters.size());
+  const int members = member_count(options, pairs, all.parameters.size());
+  return {std::move(pairs), std::move(plan), members};
+}
+
+}  // namespace
+
+int posterior_members(const Table& pairs, const PairColumns& columns,
+                      const std::optional<Prior>& prior, const ChosenSettings& settings) {
+  return plan_posterior(pairs, columns, prior, settings).members;
+}
+
+PosteriorFit fit_posterior(const Table& file, const PairColumns& columns,
+                           const std::optional<Prior>& prior, const ChosenSettings& settings,
+                           const FitRun& run) {
+  const auto [pairs, plan, members] = plan_posterior(file, columns, prior, settings);
   if (members > 1) run.check_unfinished();
   CommitteeFit made = members > 1
                           ? fit_committee(pairs, prior, plan.options_for, {.members = members}, run)

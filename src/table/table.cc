@@ -176,9 +176,12 @@ Table table_from_matrix(const MatrixView<double>& values, const std::vector<std:
                                             values.cols(), names.size()));
   }
   Table table;
+  table.columns.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const Vector<double> numbers = values.col(static_cast<Eigen::Index>(i));
-    table.columns.push_back({.name = names[i], .numbers = {numbers.begin(), numbers.end()}});
+    Column& column = table.columns.emplace_back(Column{.name = names[i]});
+    column.numbers.resize(static_cast<std::size_t>(values.rows()));
+    Eigen::Map<Vector<double>>(column.numbers.data(), values.rows()) =
+        values.col(static_cast<Eigen::Index>(i));
   }
   return table;
 }

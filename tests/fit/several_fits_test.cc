@@ -195,6 +195,33 @@ TEST_F(SeveralFitsFolder, GoOnAfterAnInterruptionAsIfNothingHadHappened) {
   EXPECT_EQ(files_in_folder(), 0U);
 }
 
+TEST_F(SeveralFitsFolder, CanBeSharedOutOneByOneAsIfNothingHadHappened) {
+  const Table table = made_table(100);
+  const ChosenSettings settings = settings_of({"members=4", "iterations=40"});
+  EXPECT_EQ(table_members(table, {}, settings), 4);
+  const Vector<double> whole = fit_table(table, {}, settings).fit.density.log_prob(table).log_prob;
+  std::filesystem::create_directory(path("all"));
+  for (int m = 3; m >= 0; --m) {
+    const std::filesystem::path folder = path("worker" + std::to_string(m));
+    const TableFit one = fit_table(table, {}, settings, {.folder = folder, .only_member = m});
+    EXPECT_EQ(one.fit.report.training.stop_reason, StopReason::interrupted);
+    const std::string name = std::to_string(m + 1) + ".model";
+    std::filesystem::rename(folder / name, path("all") / name);
+  }
+  int steps = 0;
+  const TableFit made =
+      fit_table(table, {}, settings, {.folder = path("all"), .resume = true, .should_stop = [&] {
+                                        ++steps;
+                                        return false;
+                                      }});
+  EXPECT_LT(steps, 40) << "nothing is left to train";
+  EXPECT_EQ(made.fit.density.log_prob(table).log_prob, whole);
+  EXPECT_THAT([&] { (void)fit_table(table, {}, settings, {.only_member = 4}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("member: expected at most 3, got 4")));
+  EXPECT_THAT([&] { (void)fit_table(table, {}, settings_of({"members=1"}), {.only_member = 0}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("without members")));
+}
+
 TEST_F(SeveralFitsFolder, CanBeSavedAndLoaded) {
   const TableFit made = fitted(1'000'000, false);
   made.fit.density.save(path("m"));

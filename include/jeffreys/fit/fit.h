@@ -87,6 +87,10 @@ struct FitRun {
   std::filesystem::path checkpoint = {};
   std::filesystem::path folder = {};
   bool resume = false;  // go on from them
+  // Of several fits this one alone, from 0, for runs that share them out: it is left in `folder`,
+  // and the run ends as one that was interrupted. With the files of all of them in one folder, a
+  // run that resumes makes the density.
+  std::optional<int> only_member = {};
   // Makes what watches one of the fits; label: "fit", or "fit 3 of 11". May be empty, or give
   // nothing.
   std::function<std::unique_ptr<TrainObserver>(const std::string& label, const FitOptions& options,

@@ -30,6 +30,11 @@ struct FitPlan {
 // 40 rows and from 20,000 on.
 [[nodiscard]] int default_table_members(std::size_t rows);
 
+// How many fits fit_table will make of a table: the setting `members`, or what it takes without
+// one. Throws as fit_table does where the setting does not go with the table.
+[[nodiscard]] int table_members(const Table& table, const SchemaOptions& columns = {},
+                                const ChosenSettings& settings = {});
+
 struct TableFit {
   PreparedTable table;
   FitOptions options;   // of this fit

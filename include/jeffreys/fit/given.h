@@ -26,6 +26,9 @@ template <typename T>
 [[nodiscard]] GivenSamples sample_given(const TabularDensity<T>& density, const Table& given,
                                         Eigen::Index each, std::uint64_t seed, From from);
 
+// Whether a table gives more than conditions, so that samples of it are those of sample_given.
+[[nodiscard]] bool gives_features(const Table& given, const Schema& schema);
+
 // Log density of `columns` (none: all that are not given) given those of `given` and the
 // conditions; the others are integrated out and need not be in the table. Unusual rows are kept.
 // Throws InputError for columns that the model or the table does not have.
@@ -36,6 +39,12 @@ template <typename T>
 
 // Takes the scores of rows away for which too few proposals count, and says so in `unusual`.
 void withhold_uncertain(TableLogProb& scores);
+
+// TabularDensity::p_values of scores, but none (NaN) of rows with gaps: whole rows are what they
+// would be compared with.
+template <typename T>
+[[nodiscard]] Vector<double> row_p_values(const TabularDensity<T>& density,
+                                          const TableLogProb& scores, From from);
 
 enum class Fill {
   draw,    // as the model would draw them: keeps the spread of the columns

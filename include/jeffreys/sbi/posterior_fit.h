@@ -19,6 +19,11 @@ struct PosteriorFit {
   std::optional<CommitteeReport> committee;  // nothing of a single fit
 };
 
+// How many fits fit_posterior will make before the last one; 1: a single fit. Throws as it does.
+[[nodiscard]] int posterior_members(const Table& pairs, const PairColumns& columns,
+                                    const std::optional<Prior>& prior,
+                                    const ChosenSettings& settings = {});
+
 // Columns that are left empty are those of complete_columns(). The setting `members` says how many
 // fits; by default it is default_members(), or one where the settings allow only that. Throws as
 // pair_schema, plan_fit and FitRun::check_unfinished do; std::invalid_argument for several members
