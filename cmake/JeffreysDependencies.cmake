@@ -37,6 +37,8 @@ endfunction()
 jeffreys_find_library(csv csv.h)
 jeffreys_find_library(xgboost xgboost/c_api.h)
 jeffreys_find_library(xxhash xxhash.h)
+jeffreys_find_library(jpeg jpeglib.h)
+find_package(PNG REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 mark_as_advanced(TOMLPLUSPLUS_INCLUDE_DIR)
 

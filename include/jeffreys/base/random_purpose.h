@@ -48,6 +48,11 @@ namespace jeffreys {
   X(kMixing, 0x401)                                                                 \
   X(kCriticRows, 0x402)                                                             \
   X(kGeneratorNoise, 0x403)                                                         \
+  /* Pictures */                                                                    \
+  X(kHeldOutImages, 0x500)                                                          \
+  X(kImageOrder, 0x501)         /* iteration = epoch */                             \
+  X(kAutoencoderWeights, 0x502) /* iteration = block */                             \
+  X(kImageSamples, 0x503)                                                           \
   /* Evaluation */                                                                  \
   X(kMixtureStart, 0xfc00) /* iteration = number of the attempt */                  \
   X(kMixturePart, 0xfc01)                                                           \
