@@ -48,6 +48,9 @@ namespace jeffreys {
   X(kMixing, 0x401)                                                                 \
   X(kCriticRows, 0x402)                                                             \
   X(kGeneratorNoise, 0x403)                                                         \
+  /* Image classifier */                                                            \
+  X(kClassifierStart, 0x410) /* iteration = layer */                                \
+  X(kClassifierOrder, 0x411) /* iteration = epoch */                                \
   /* Pictures */                                                                    \
   X(kHeldOutImages, 0x500)                                                          \
   X(kImageOrder, 0x501)         /* iteration = epoch */                             \
@@ -62,7 +65,9 @@ namespace jeffreys {
   X(kFoldOrder, 0xfc12)                                                             \
   X(kSpreadRanks, 0xfc20)                                                           \
   X(kReferencePoint, 0xfc21)                                                        \
-  X(kTies, 0xfc22) /* column = parameter, then density and distance */              \
+  X(kTies, 0xfc22)          /* column = parameter, then density and distance */     \
+  X(kResampledRows, 0xfc30) /* iteration = number of the draw, of either set */     \
+  X(kHalves, 0xfc31)        /* iteration = number of the cut */                     \
   /* Data */                                                                        \
   X(kSplitPurpose, 0xfd00)                                                          \
   X(kCellPoints, 0xfd01) /* iteration = turn */                                     \
