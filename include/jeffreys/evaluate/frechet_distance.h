@@ -70,7 +70,8 @@ struct FrechetInterval {
   double bias = 0;
 };
 
-// first, second: [rows, features]. One decomposition for each resample: seconds with 2048 features.
+// first, second: [rows, features]. A distance for each resample: quick with a hundred features,
+// long with 2048, whose time grows with the cube.
 [[nodiscard]] FrechetInterval frechet_interval(const MatrixView<double>& first,
                                                const MatrixView<double>& second,
                                                const FrechetOptions& options = {});
