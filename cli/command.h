@@ -61,6 +61,7 @@ void add_zuko(CLI::App& app, Globals& globals);
 void add_demo(CLI::App& app, Globals& globals);
 void add_reproduce(CLI::App& app, Globals& globals);
 void add_sbi(CLI::App& app, Globals& globals);
+void add_images(CLI::App& app, Globals& globals);
 void add_completion(CLI::App& app, Globals& globals);
 
 }  // namespace jeffreys::cli

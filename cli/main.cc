@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
       "  jeffreys sample table.model -n 1000 -o s.csv  synthetic rows\n"
       "  jeffreys compare table.csv                    which method fits it best\n"
       "  jeffreys sbi --help                           posteriors from a simulator\n"
+      "  jeffreys images --help                        densities over pictures\n"
       "  jeffreys COMMAND --help                       more about a command\n"
       "Exit codes: 0 done, 1 failed, 2 usage, 3 bad input, 4 diverged.");
   add_fit(app, globals);
@@ -51,6 +52,7 @@ int run(int argc, char** argv) {
   add_zuko(app, globals);
   add_demo(app, globals);
   add_sbi(app, globals);
+  add_images(app, globals);
   add_reproduce(app, globals);
   add_completion(app, globals);
   app.add_subcommand("version", "The version of this program")->callback([&globals] {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/fit/density_arrays.h"
 #include "jeffreys/fit/tabular_density.h"
 #include "jeffreys/train/record_arrays.h"
 
@@ -72,27 +73,50 @@ storage::Array to_array(const Vector<double>& scores) {
 }  // namespace
 
 template <typename T>
-void TabularDensity<T>::save(const std::filesystem::path& path) const {
+void save_with_arrays(const TabularDensity<T>& density, const storage::Arrays& arrays,
+                      const std::filesystem::path& path) {
   ModelArchive<T> archive;
-  archive.models.emplace("main", AnyModel<T>(main_->clone()));
-  if (proxy_) archive.models.emplace("proxy", *proxy_);
-  archive.metadata = {{kSchema, schema_.to_json()},
-                      {kRecord, record},
-                      {kChosen, chosen_ == From::main ? "main" : "proxy"},
-                      {kLogZeta, fmt::format("{:a}", log_zeta_)}};
-  for (const auto& [name, text] : attachments) {
+  archive.models.emplace("main", AnyModel<T>(density.main().clone()));
+  if (density.proxy() != nullptr) {
+    archive.models.emplace("proxy", AnyModel<T>(density.proxy()->clone()));
+  }
+  archive.metadata = {{kSchema, density.schema().to_json()},
+                      {kRecord, density.record},
+                      {kChosen, density.chosen() == From::main ? "main" : "proxy"},
+                      {kLogZeta, fmt::format("{:a}", density.log_zeta())}};
+  for (const auto& [name, text] : density.attachments) {
     archive.metadata[std::string(kAttachment) + name] = text;
   }
-  HistoryArray steps = to_array(history);
+  for (const auto& [name, array] : arrays) {
+    archive.arrays[std::string(kAttachment) + name] = array;
+  }
+  HistoryArray steps = to_array(density.history);
   archive.arrays[kHistory] = std::move(steps.numbers);
   archive.metadata[kHistoryColumns] = steps.columns;
-  archive.arrays[kEvaluations] = to_array(evaluations);
-  if (calibration_.main.size() > 0) {
-    archive.arrays[kCalibrationMain] = to_array(calibration_.main);
-    archive.arrays[kCalibrationProxy] = to_array(calibration_.proxy);
-    archive.metadata[kCalibrationKept] = calibration_.kept ? "yes" : "no";
+  archive.arrays[kEvaluations] = to_array(density.evaluations);
+  const CalibrationScores& calibration = density.calibration();
+  if (calibration.main.size() > 0) {
+    archive.arrays[kCalibrationMain] = to_array(calibration.main);
+    archive.arrays[kCalibrationProxy] = to_array(calibration.proxy);
+    archive.metadata[kCalibrationKept] = calibration.kept ? "yes" : "no";
   }
   save_archive(archive, path);
+}
+
+storage::Arrays load_attached_arrays(const std::filesystem::path& path) {
+  storage::Arrays arrays;
+  ModelArchive<float> archive = load_archive<float>(path);
+  for (auto& [name, array] : archive.arrays) {
+    if (name.starts_with(kAttachment)) {
+      arrays.emplace(name.substr(kAttachment.size()), std::move(array));
+    }
+  }
+  return arrays;
+}
+
+template <typename T>
+void TabularDensity<T>::save(const std::filesystem::path& path) const {
+  save_with_arrays(*this, {}, path);
 }
 
 template <typename T>
@@ -146,8 +170,10 @@ TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path& path) {
   }
 }
 
-#define JEFFREYS_INSTANTIATE(T)                                              \
-  template void TabularDensity<T>::save(const std::filesystem::path&) const; \
+#define JEFFREYS_INSTANTIATE(T)                                                    \
+  template void save_with_arrays(const TabularDensity<T>&, const storage::Arrays&, \
+                                 const std::filesystem::path&);                    \
+  template void TabularDensity<T>::save(const std::filesystem::path&) const;       \
   template TabularDensity<T> TabularDensity<T>::load(const std::filesystem::path&);
 
 JEFFREYS_INSTANTIATE(float)
