@@ -35,7 +35,8 @@ SchemaOptions ColumnArguments::schema(const Table& table) const {
   schema.categorical = categorical;
   schema.integer = integer;
   schema.ignore = ignore;
-  for (const std::string& text : bounds) schema.bounds.insert(parse_bound(text, table));
+  for (const std::string& text : whole_assignments(bounds))
+    schema.bounds.insert(parse_bound(text, table));
   return schema;
 }
 

@@ -121,7 +121,7 @@ void add_compare(CLI::App& app, Globals& globals) {
                       "Folder of results (default: the table's name with .compare)");
   command->add_option("--time-limit", a->options.time_limit, "Seconds of each fit")
       ->check(CLI::PositiveNumber);
-  command->add_option("--set", a->set, "KEY=VALUE: a setting of all fits")->allow_extra_args(false);
+  command->add_option("--set", a->set, "Settings of all fits")->option_text("KEY=VALUE ...");
   command->add_option("--jobs", a->options.jobs, "Fits at the same time (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--threads", a->options.threads, "Of each fit (default 1); needs --jobs 1")

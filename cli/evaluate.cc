@@ -24,9 +24,11 @@ struct EvaluateArguments {
 // Adds what is to be said about a synthetic table.
 void check_synthetic_table(const EvaluateArguments& a, const Schema& schema, const Table& real,
                            Json& json, std::vector<std::string>& lines) {
-  const Table synthetic = read_table_for(a.synthetic, schema);
+  ReadingArguments reading = a.reading;
+  reading.array.clear();  // that of the table
+  const Table synthetic = read_table_for(a.synthetic, schema, reading);
   std::optional<Table> training;
-  if (!a.training.empty()) training = read_table_for(a.training, schema);
+  if (!a.training.empty()) training = read_table_for(a.training, schema, reading);
   const SyntheticCheck check =
       check_synthetic(schema, real, synthetic, training ? &*training : nullptr);
   const Table& learned = training ? *training : real;

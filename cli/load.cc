@@ -44,8 +44,7 @@ void add_reading_options(CLI::App& command, ReadingArguments& a) {
       .add_option("--na", a.missing,
                   "TEXT,...: cells that are missing, besides empty ones, NA, null, None and the "
                   "like")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   command.add_option("--array", a.array, "Which array of an NPZ file");
 }
 
@@ -53,9 +52,21 @@ Table read_table_for(const std::string& path, const Schema& schema, const Readin
   return read_table(path, a.options(schema.reading()));
 }
 
+std::vector<std::string> whole_assignments(const std::vector<std::string>& items) {
+  std::vector<std::string> whole;
+  for (const std::string& item : items) {
+    if (item.find('=') == std::string::npos && !whole.empty()) {
+      whole.back() += "," + item;
+    } else {
+      whole.push_back(item);
+    }
+  }
+  return whole;
+}
+
 std::map<std::string, std::string> given_values(const std::vector<std::string>& items) {
   std::map<std::string, std::string> given;
-  for (const std::string& item : items) {
+  for (const std::string& item : whole_assignments(items)) {
     const auto column = split_assignment(item, "--given", "COLUMN=VALUE");
     if (given.insert(column).second) continue;
     throw UsageError(fmt::format("--given: column '{}' is given twice", column.first));

@@ -40,6 +40,10 @@ Table read_table_for(const std::string& path, const Schema& schema, const Readin
 // Adds --from.
 void add_from(CLI::App& command, std::string& target);
 
+// NAME=VALUE,... that was divided at its commas: what has no = goes on with the value before it, as
+// in price=1,5.
+std::vector<std::string> whole_assignments(const std::vector<std::string>& items);
+
 // --given COLUMN=VALUE,... by column. UsageError for a column given twice.
 std::map<std::string, std::string> given_values(const std::vector<std::string>& items);
 

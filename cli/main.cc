@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <new>
 
 #include "cli/command.h"
+#include "cli/words.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/storage/atomic_file.h"
 #include "jeffreys/version.h"
@@ -24,9 +26,26 @@ void add_global_flags(CLI::App& app, Globals& globals) {
   for (CLI::App* command : app.get_subcommands({})) add_global_flags(*command, globals);
 }
 
+// An option takes one value each time that it is given: words.h writes others out.
+void take_one_value_at_a_time(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() > 1 && option->nonpositional()) {
+      option->allow_extra_args(false);
+    }
+  }
+  for (CLI::App* command : app.get_subcommands({})) take_one_value_at_a_time(*command);
+}
+
+void parse(CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> words = written_out({argv + std::min(argc, 1), argv + argc}, app);
+  std::reverse(words.begin(), words.end());  // as the parser wants them
+  app.parse(std::move(words));
+}
+
 int run(int argc, char** argv) {
   Globals globals;
-  CLI::App app("Fits probability densities to small tables by minimising the Jeffreys divergence.");
+  CLI::App app("Fits probability densities to small tables by minimising the Jeffreys divergence.",
+               "jeffreys");
   app.set_version_flag("--version", std::string("jeffreys ") + kVersion);
   app.require_subcommand(1);
   app.fallthrough();
@@ -40,6 +59,8 @@ int run(int argc, char** argv) {
       "  jeffreys sbi --help                           posteriors from a simulator\n"
       "  jeffreys images --help                        densities over pictures\n"
       "  jeffreys COMMAND --help                       more about a command\n"
+      "An option with several values takes them with commas (--ignore id,day), one after another\n"
+      "(--ignore id day), or is given again.\n"
       "Exit codes: 0 done, 1 failed, 2 usage, 3 bad input, 4 diverged.");
   add_fit(app, globals);
   add_sample(app, globals);
@@ -63,8 +84,9 @@ int run(int argc, char** argv) {
     }
   });
   add_global_flags(app, globals);
+  take_one_value_at_a_time(app);
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
     return static_cast<int>(globals.exit_code);
   } catch (const CLI::Success& success) {
     return app.exit(success);

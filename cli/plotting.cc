@@ -118,8 +118,10 @@ void draw_plane(const TabularDensity<float>& density, const Table* table,
   }
   for (const From from : {From::main, From::proxy}) {
     if (from == From::proxy && !density.proxy()) continue;
-    row.emplace_back(density_map(density, from, context, box,
-                                 from == From::main ? "main model" : "proxy model"));
+    report::DensityMap map =
+        density_map(density, from, context, box, from == From::main ? "main model" : "proxy model");
+    map.value_label = "density";
+    row.emplace_back(std::move(map));
   }
   report::draw(path, {row});
 }

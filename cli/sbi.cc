@@ -7,7 +7,6 @@
 #include <cmath>
 #include <thread>
 
-#include "cli/load.h"
 #include "jeffreys/base/assignment.h"
 #include "jeffreys/base/input_error.h"
 
@@ -117,12 +116,12 @@ void add_observed_options(CLI::App& command, ObservedArguments& a) {
   command
       .add_option("--observed", a.observed,
                   "OUTCOME=NUMBER,...: the observation, for example x=0.5,y=-1")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   command.add_option("--observed-file", a.file, "Table with one observation in each row");
   command.add_flag("--extrapolate", a.extrapolate,
                    "Answer for observations beyond the training pairs too, which are refused "
                    "otherwise");
+  add_reading_options(command, a.reading);
 }
 
 Matrix<double> read_observed(const ObservedArguments& a, const Posterior& posterior,
@@ -134,8 +133,9 @@ Matrix<double> read_observed(const ObservedArguments& a, const Posterior& poster
                                      : "--observed and --observed-file exclude each other",
                                  outcomes_of(posterior)));
   }
-  const Table table = a.file.empty() ? given_table(a.observed, posterior)
-                                     : read_table_for(a.file, posterior.density().schema());
+  const Table table = a.file.empty()
+                          ? given_table(a.observed, posterior)
+                          : read_table_for(a.file, posterior.density().schema(), a.reading);
   const Matrix<double> observed = matrix_from_table(table, posterior.outcome_names());
   const std::vector<ObservationDistance> distances = posterior.distances(observed);
   if (!a.extrapolate) refuse_beyond(distances, table);

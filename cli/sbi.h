@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/load.h"
 #include "jeffreys/sbi/posterior.h"
 #include "jeffreys/sbi/simulate.h"
 
@@ -66,6 +67,7 @@ struct ObservedArguments {
   std::vector<std::string> observed;
   std::string file;
   bool extrapolate = false;
+  ReadingArguments reading;  // of all tables of the command
 
   [[nodiscard]] bool given() const { return !observed.empty() || !file.empty(); }
   [[nodiscard]] FarObservations far() const {

@@ -110,7 +110,7 @@ Table check_pairs(const CheckArguments& a, const Posterior& posterior, const Glo
                     "seen tell whether it is calibrated",
                     a.pairs));
   }
-  return read_table_for(a.pairs, posterior.density().schema());
+  return read_table_for(a.pairs, posterior.density().schema(), a.observed.reading);
 }
 
 PosteriorCheck calibration(const CheckArguments& a, const Posterior& posterior,
@@ -171,7 +171,8 @@ void run_check(CheckArguments& a, Globals& globals) {
       add_prediction(prediction(a, posterior, *prior, observed, sampling, globals), found);
     }
     if (!a.reference.empty()) {
-      const Table exact = read_table_for(a.reference, posterior.density().schema());
+      const Table exact =
+          read_table_for(a.reference, posterior.density().schema(), a.observed.reading);
       add_reference(check_against_reference(posterior, observed, exact, sampling), found);
     }
   }
@@ -200,9 +201,8 @@ void add_sbi_check(CLI::App& sbi, Globals& globals) {
   command
       ->add_option("--outcomes", a->simulator.outcomes,
                    "Names of all of the simulator's outcomes (default: those of the fit)")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->option_text("NAME ...")
+      ->delimiter(',');
   command->add_option("--samples", a->samples, "Of the posterior for each pair (default 200)")
       ->check(CLI::Range(10, 100'000));
   add_observed_options(*command, a->observed);

@@ -117,15 +117,13 @@ void add_sbi_fit(CLI::App& sbi, Globals& globals) {
   command
       ->add_option("--parameters", a->parameters,
                    "Columns that are inferred (default: those of the prior)")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->option_text("NAME ...")
+      ->delimiter(',');
   command
       ->add_option("--outcomes", a->simulator.outcomes,
                    "Columns that are observed (default: all others), or names for a simulator's")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->option_text("NAME ...")
+      ->delimiter(',');
   add_reading_options(*command, a->reading);
   add_simulator_options(*command, a->simulator);
   add_retry_option(*command, a->simulator);

@@ -113,7 +113,7 @@ void run_log_prob(const SbiArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.posterior, a.table, a.observed.file});
   const Posterior posterior = load_posterior(a.posterior);
   const From from = chosen_from(a.from, posterior.density());
-  const Table table = read_table_for(a.table, posterior.density().schema());
+  const Table table = read_table_for(a.table, posterior.density().schema(), a.observed.reading);
   const Matrix<double> parameters = matrix_from_table(table, posterior.parameter_names());
   const Matrix<double> observed = outcomes_for(a, table, posterior, globals);
   if (observed.rows() != 1 && observed.rows() != parameters.rows()) {
@@ -256,12 +256,10 @@ void add_sbi_plot(CLI::App& sbi, Globals& globals) {
   add_observed_options(*command, a->observed);
   command
       ->add_option("--parameters", a->parameters, "Which parameters to draw (default: the first)")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->option_text("NAME ...")
+      ->delimiter(',');
   command->add_option("--truth", a->truth, "PARAMETER=NUMBER,...: the true parameter, marked")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   add_sampling_options(*command, a->sampling);
   command->add_option("-o,--output", a->output, "SVG or PNG file (default: POSTERIOR.png)");
   command->footer(

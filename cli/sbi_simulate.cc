@@ -59,6 +59,12 @@ void say_report(const SimulateReport& report, const std::filesystem::path& journ
     say(globals, fmt::format("{} of {} rows {} and are left out; the first: {}", count.rows,
                              report.requested, what_happened(kind), count.first_message));
   }
+  // Without a journal they are drawn anew by the next run anyway.
+  if (!report.failures.empty() && !journal.empty()) {
+    say(globals, fmt::format("{} keeps them as failed: once the simulator is corrected, "
+                             "--retry-failed simulates them again",
+                             journal.string()));
+  }
 }
 
 void run_simulate(const SbiSimulateArguments& a, Globals& globals) {
@@ -210,8 +216,7 @@ void add_sbi_simulate(CLI::App& sbi, Globals& globals) {
   command
       ->add_option("--outcomes", a->simulator.outcomes,
                    "Names of the outcomes (default: those of the task, or x1, x2, ...)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   add_seed(*command, a->simulator.seed, "Of all random numbers (default 0)");
   command
       ->add_option("-o,--output", a->output,

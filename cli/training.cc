@@ -70,11 +70,8 @@ void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArgum
   command.add_option("--preset", a->preset,
                      "A collection of settings; `jeffreys fit --settings` lists them");
   command.add_option("--config", a->config, "TOML file with settings");
-  command
-      .add_option("--set", a->set,
-                  "One setting; may be given again. `jeffreys fit --settings` lists them")
-      ->option_text("KEY=VALUE")
-      ->allow_extra_args(false);
+  command.add_option("--set", a->set, "Settings; `jeffreys fit --settings` lists them")
+      ->option_text("KEY=VALUE ...");
   command.add_option("--missing", a->missing,
                      "Rows with missing values: drop (default), keep or error");
   add_seed(command, a->seed, "Of all random numbers (default 0)");

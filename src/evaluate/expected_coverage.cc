@@ -65,7 +65,7 @@ ExpectedCoverage coverage_of(std::span<const int> ranks, const PosteriorRanks& a
 void conclude(ExpectedCoverage& result, std::size_t simulations, const std::string& explanation) {
   const ExpectedCoverage::Level& level = result.levels[2];
   result.verdict = fmt::format(
-      "{}{} with {} simulations (p = {:.2g}): regions of {:g} % hold the truth in {:.1f} -+ {:.1f} "
+      "{}{} with {} simulations (p = {:.2g}): regions of {:g} % hold the truth in {:.1f} +- {:.1f} "
       "% of them",
       to_string(result.calibration), explanation, simulations, result.p_value,
       100 * level.credibility, 100 * level.coverage, 100 * level.standard_error);

@@ -49,7 +49,9 @@ std::vector<Column> measure(const std::vector<std::vector<Panel>>& grid,
     for (std::size_t c = 0; c < grid[r].size(); ++c) {
       const Size size = size_of(grid[r][c]);
       columns[c].width = std::max(columns[c].width, size.width);
-      const double right = c == rows[r].last_map ? kColorBarRoom : size.right;
+      const auto* map = std::get_if<DensityMap>(&grid[r][c]);
+      const double bar = kColorBarRoom + (map != nullptr && !map->value_label.empty() ? 14 : 0);
+      const double right = c == rows[r].last_map ? bar : size.right;
       columns[c].right = std::max(columns[c].right, right);
     }
   }

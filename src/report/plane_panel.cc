@@ -153,7 +153,7 @@ void draw_kind(Script& script, const DensityMap& map, const Box& box, const Pane
             .y = plane.y,
             .boxed = true},
            box, style);
-  if (style.color_bar) set_color_bar(script, box);
+  if (style.color_bar) set_color_bar(script, box, map.value_label);
   plot(script, parts);
 }
 

@@ -254,6 +254,7 @@ void PosteriorPicture::set_key(Script& script, std::vector<std::string>& parts) 
   };
   area(kInner, kRegionShares[0]);
   area(kOuter, kRegionShares[1]);
+  parts.emplace_back("NaN with dots lc rgb '#ffffff' title 'above: median [90 %]'");
   if (plot_.truth.size() != 0) {
     parts.push_back(fmt::format(
         "NaN with linespoints lw 1 dt (5,4) pt 2 ps 0.8 lc rgb '{}' title 'true parameter'",

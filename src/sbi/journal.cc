@@ -45,9 +45,12 @@ template <typename T>
 void require_same(const std::filesystem::path& path, std::string_view what, const T& found,
                   const T& expected) {
   if (found == expected) return;
-  throw InputError(path.string(), fmt::format("holds simulations with another {}: {} instead of "
-                                              "{}; {}",
-                                              what, shown(found), shown(expected), kJournalAdvice));
+  throw InputError(
+      path.string(),
+      fmt::format(
+          "holds simulations with another {0}: {1} instead of {2}. To go on with them, give "
+          "the former {0} again; to start anew, delete it or write to a file of another name",
+          what, shown(found), shown(expected)));
 }
 
 std::string read_all(const std::filesystem::path& path, int descriptor) {
@@ -82,8 +85,8 @@ int open_for_one(const std::filesystem::path& path) {
   }
   ::close(descriptor);
   throw InputError(path.string(), S_ISREG(status.st_mode)
-                                      ? "is in use by another run; wait for its end, or give "
-                                        "another journal"
+                                      ? "is in use by another run; wait for its end, or write "
+                                        "to a file of another name"
                                       : "is not a regular file; give another name");
 }
 

@@ -109,8 +109,10 @@ std::string_view JournalText::without_checksum(std::string_view line, std::size_
   constexpr const char* kProblem = "the checksum in this line does not match";
   if (begin == 0) damaged(kProblem);
   const auto lines = static_cast<std::size_t>(std::ranges::count(covered, '\n'));
-  damaged(fmt::format("{}; delete lines {} to {} to simulate their rows again", kProblem,
-                      line_ - lines, line_));
+  throw InputError(path_,
+                   fmt::format("is damaged: {}; delete lines {} to {} to simulate their rows again",
+                               kProblem, line_ - lines, line_),
+                   line_);
 }
 
 JournalHeader JournalText::read_header() {

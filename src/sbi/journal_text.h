@@ -14,7 +14,7 @@ namespace jeffreys {
 
 inline constexpr std::string_view kJournalTitle = "# jeffreys simulations\n";
 inline constexpr std::string_view kJournalAdvice =
-    "give another journal, or delete this one to start anew";
+    "delete it to simulate all of its rows again, or write to a file of another name";
 
 [[nodiscard]] std::string text_of(const JournalHeader& header);
 [[nodiscard]] std::string text_of(const FinishedCall& call, std::size_t outcomes);

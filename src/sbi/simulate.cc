@@ -18,6 +18,7 @@
 #include "jeffreys/base/input_error.h"
 #include "sbi/finished_calls.h"
 #include "sbi/journal.h"
+#include "sbi/journal_text.h"
 
 namespace jeffreys {
 namespace {
@@ -91,9 +92,8 @@ void SimulationRun::adopt_journal() {
   for (const FinishedCall& call : journal_->take_found()) {
     if (finished_.add(call)) continue;
     throw InputError(options_.journal.string(),
-                     fmt::format("is damaged: some rows from {} on are there twice; give another "
-                                 "journal, or delete this one to start anew",
-                                 call.first));
+                     fmt::format("is damaged: some rows from {} on are there twice; {}", call.first,
+                                 kJournalAdvice));
   }
   if (options_.retry_failed) finished_.forget_failed();
   resumed_ = finished_.all();

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/storage/safetensors.h"
 
 namespace jeffreys::fuzz {
 
@@ -22,6 +23,16 @@ inline std::filesystem::path as_file(const std::uint8_t* bytes, std::size_t size
                        ::pwrite(descriptor, bytes, size, 0) == static_cast<::ssize_t>(size);
   if (descriptor < 0 || !written) std::abort();
   return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+// A tensor file whose checksum, if it has none, is right: no fuzzer finds one, and behind it is
+// what has to be read. In memory too.
+inline std::filesystem::path with_checksum(const std::filesystem::path& path) {
+  static const std::filesystem::path folder =
+      "/dev/shm/jeffreys-fuzz-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  storage::write_safetensors(folder / "input", storage::read_safetensors(path));
+  return folder / "input";
 }
 
 // Runs the reader. A damaged file is an InputError, and nothing else.

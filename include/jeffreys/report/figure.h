@@ -25,9 +25,10 @@ struct DensityMap {
   double x_max = 1;
   double y_min = 0;
   double y_max = 1;
-  Matrix<double> density = {};  // [ny, nx], values at cell_centers(): row 0 lies at y_min
-  Matrix<double> points = {};   // [n, 2], may be empty: drawn over the map
-  bool contours = false;        // filled contours at round densities in place of cells
+  Matrix<double> density = {};   // [ny, nx], values at cell_centers(): row 0 lies at y_min
+  Matrix<double> points = {};    // [n, 2], may be empty: drawn over the map
+  bool contours = false;         // filled contours at round densities in place of cells
+  std::string value_label = {};  // beside the bar of colours
 };
 
 // Points in the plane, alone.
