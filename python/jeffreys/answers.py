@@ -113,7 +113,7 @@ class Answers:
         """New rows, in the form of the table that was fitted; the same random_state gives the same rows.
 
         given: {"site": "north"}, or a frame, with n_samples rows for each of its. Any columns can be given, not only
-        conditions; of a frame, a missing cell is not given.
+        conditions; of a frame, a missing cell is not given. Of a frame with all columns the conditions count.
         """
         density = self._fitted()
         if isinstance(n_samples, bool) or not hasattr(n_samples, "__index__") or n_samples < 1:
@@ -149,7 +149,9 @@ class Answers:
                 raise _core.InputError(f"given: there is no column {name!r}, which the density is conditional on")
         texts = self._density.text_columns
         known = {str(c.name): c for c in self._layout.columns or []}
-        used = set(self._density.feature_names) | set(self._density.condition_names)
+        features, conditions = set(self._density.feature_names), set(self._density.condition_names)
+        whole_rows = features <= set(names) and conditions
+        used = conditions if whole_rows else features | conditions
         read = [
             known[name].read(frame.iloc[:, i], name in texts) if name in known else (name, frame.iloc[:, i].to_numpy(float))
             for i, name in enumerate(names)

@@ -4,6 +4,7 @@ import os
 import pickle
 import threading
 import signal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 import scipy.stats
 
 import jeffreys as jf
+from conftest import set_options
 
 PRIOR = jf.Prior(a=jf.Uniform(-1, 1), b=jf.Normal(0, 1, lower=-2, upper=2))
 QUICK = {"iterations": 150, "flow.transforms": 1, "flow.hidden": [16]}
@@ -308,3 +310,30 @@ class TestChecks:
         ours = posterior.compare(exact, x=[0, 0])
         assert ours["sbibm"]["accuracy"] == found["c2st"]["sbibm"]["accuracy"]
         assert ours["paper"]["accuracy"] == found["c2st"]["paper"]["accuracy"]
+
+
+@pytest.mark.skipif("JEFFREYS_DATA" not in os.environ, reason="JEFFREYS_DATA does not name the folder with sbibm's references")
+def test_two_moons_has_the_c2st_of_the_program(program):
+    """The verbs of sbi, on sbibm's own observation and reference samples (1,000 of them, to be quick)."""
+    import bz2
+    import json
+
+    folder = Path(os.environ["JEFFREYS_DATA"], "sbibm", "two_moons", "num_observation_1")
+    x_o = np.loadtxt(folder / "observation.csv", delimiter=",", skiprows=1)
+    lines = bz2.decompress((folder / "reference_posterior_samples.csv.bz2").read_bytes()).decode().splitlines()
+    (program.folder / "exact.csv").write_text("\n".join(lines[:1001]) + "\n")
+    exact = pd.read_csv(program.folder / "exact.csv", float_precision="round_trip")
+    prior = jf.Prior(parameter_1=jf.Uniform(-1, 1), parameter_2=jf.Uniform(-1, 1))
+    (program.folder / "prior.toml").write_text(prior.to_toml())
+    program("sbi", "simulate", "--task", "two_moons", "-n", 400, "--seed", 3, "-o", "pairs.csv")
+    program("sbi", "fit", "pairs.csv", "--prior", "prior.toml", "--seed", 3, "-o", "p.model", *set_options({**QUICK, "members": 1}))
+    observed = ",".join(f"outcome_{i + 1}={value!r}" for i, value in enumerate(x_o.tolist()))
+    found = json.loads(program("sbi", "check", "p.model", "--reference", "exact.csv", "--observed", observed, "--seed", 3, "--json"))
+
+    pairs = pd.read_csv(program.folder / "pairs.csv", float_precision="round_trip")
+    npe = jf.NPE(prior, members=1, settings=QUICK, random_state=3, verbose=False)
+    npe.append_simulations(pairs[["parameter_1", "parameter_2"]], pairs[["outcome_1", "outcome_2"]])
+    ours = npe.train().build_posterior().compare(exact, x=x_o, seed=3)
+    assert ours["sbibm"]["accuracy"] == found["c2st"]["sbibm"]["accuracy"]
+    assert ours["paper"]["accuracy"] == found["c2st"]["paper"]["accuracy"]
+    assert 0.5 < ours["sbibm"]["accuracy"] < 1
