@@ -220,7 +220,8 @@ TEST_F(JournalFile, AJournalOfSomethingElseIsRefused) {
   simulate(*make_sums(), draw, with_journal(10, 5));
   SimulateOptions other = with_journal(10, 5);
   other.seed = 4;
-  EXPECT_THAT(refused(other), HasSubstr("another seed: 3 instead of 4. To go on with them, give the former seed"));
+  EXPECT_THAT(refused(other),
+              HasSubstr("another seed: 3 instead of 4. To go on with them, give the former seed"));
   other = with_journal(10, 5);
   other.parameter_names = {"a", "c"};
   EXPECT_THAT(refused(other), HasSubstr("another parameters' names"));
@@ -229,7 +230,8 @@ TEST_F(JournalFile, AJournalOfSomethingElseIsRefused) {
   EXPECT_THAT(refused(other), HasSubstr("another outcomes' names"));
   other = with_journal(10, 5);
   other.identity["prior"] = "normal";
-  EXPECT_THAT(refused(other), HasSubstr(R"(another prior: "uniform" instead of "normal". To go on)"));
+  EXPECT_THAT(refused(other),
+              HasSubstr(R"(another prior: "uniform" instead of "normal". To go on)"));
   other = with_journal(10, 5);
   other.identity["simulator"] = "./growth.sh";
   EXPECT_THAT(refused(other),
