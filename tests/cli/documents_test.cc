@@ -17,6 +17,7 @@ const std::map<std::string, std::string> kNotRun{
     {"compare table.csv --methods", "ten splits of four methods: a minute"},
     {"compare power.csv", "five splits of all methods, as the first command"},
     {"compare --no-training", "of the folder of those"},
+    {"images ", "needs pictures and libtorch; images_test.cc runs these three"},
     {"sbi check decay.model --reference", "two classifiers on thousands of samples: a minute"}};
 
 bool is_run(const std::string& command) {
