@@ -166,7 +166,7 @@ void overview(report::Page& page, const std::vector<Told>& all, const IterationT
   if (rows.empty()) return;
   if (whole) {
     rows.push_back({"10", "The 100-D codes of CelebA are learned as well as by a flow.",
-                    "no experiment: images, their autoencoder and FID are not part of Jeffreys",
+                    "no experiment yet: `jeffreys images` has the autoencoder and the density",
                     "–"});
   }
   // In the order of the paper, appendices last.
