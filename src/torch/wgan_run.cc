@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "torch/gradient_penalty.h"
+
 namespace jeffreys {
 namespace {
 
@@ -72,7 +74,6 @@ WganRun<T>::WganRun(SplineFlow<T>& generator, ResidualEnergy<T>& critic, Matrix<
       options_(options),
       generator_update_(generator, optimizer_of(options), 0),
       critic_update_(critic, optimizer_of(options), 0),
-      penalty_(critic),
       path_(generator) {}
 
 template <typename T>
@@ -99,8 +100,7 @@ WganRecord WganRun<T>::step(const WganNoise<T>& noise) {
 
 // The critic sees the generator's samples as constants here, so they come from the fused model: the
 // numbers that the twin would give but for rounding, in a small part of the time. The Wasserstein
-// part of the loss is a weighted sum of scores, so that is fused too; autograd is left with the
-// penalty.
+// part of the loss is a weighted sum of scores, so that is fused too, and so is the penalty.
 template <typename T>
 bool WganRun<T>::update_critic(const CriticNoise<T>& noise, WganRecord& record) {
   const Matrix<T> x = take_rows(data_, noise.rows);
@@ -119,7 +119,7 @@ bool WganRun<T>::update_critic(const CriticNoise<T>& noise, WganRecord& record) 
 
   critic_.advance_state();
   const Matrix<T> mid = noise.mixing.asDiagonal() * (x - samples_.x) + samples_.x;
-  record.penalty = penalty_.add(critic_, mid, options_.penalty, gradient);
+  record.penalty = add_gradient_penalty<T>(critic_, mid, options_.penalty, gradient);
   record.critic_loss = options_.penalty * record.penalty - record.wasserstein;
 
   record.critic_gradient_norm = critic_update_.gradient_norm();

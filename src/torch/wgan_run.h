@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "jeffreys/model/energy_model.h"
 #include "jeffreys/train/model_update.h"
-#include "torch/wgan_gradients.h"
+#include "torch/sample_path.h"
 #include "torch/wgan_noise.h"
 
 namespace jeffreys {
@@ -61,7 +62,6 @@ class WganRun {
   std::int64_t skipped_in_a_row_ = 0;
   ModelUpdate<T> generator_update_;
   ModelUpdate<T> critic_update_;
-  GradientPenalty<T> penalty_;
   SamplePath<T> path_;
   Samples<T> samples_;
 };

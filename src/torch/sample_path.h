@@ -1,34 +1,14 @@
-// The two gradients of a WGAN that the fused models do not offer, by autograd. No libtorch header
-// here: only the sources that need it take its time to compile.
+// The gradient of a WGAN that the fused models do not offer, by autograd. No libtorch header here:
+// only the sources that need it take its time to compile.
 #pragma once
 
 #include <memory>
 #include <span>
 
 #include "jeffreys/base/matrix.h"
-#include "jeffreys/model/energy_model.h"
 #include "jeffreys/model/spline_flow.h"
 
 namespace jeffreys {
-
-// mean (|grad critic(x)| - 1)^2, whose gradient needs second derivatives of the critic.
-template <typename T>
-class GradientPenalty {
- public:
-  explicit GradientPenalty(const ResidualEnergy<T>& critic);
-  ~GradientPenalty();
-  GradientPenalty(const GradientPenalty&) = delete;
-  GradientPenalty& operator=(const GradientPenalty&) = delete;
-
-  // gradient += weight * d penalty / d critic's parameters; returns the penalty. x: [rows,
-  // features].
-  double add(const ResidualEnergy<T>& critic, const MatrixView<T>& x, double weight,
-             std::span<T> gradient);
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-};
 
 // Samples of a flow as functions of its parameters for fixed noise.
 template <typename T>
@@ -51,8 +31,6 @@ class SamplePath {
   std::unique_ptr<Impl> impl_;
 };
 
-extern template class GradientPenalty<float>;
-extern template class GradientPenalty<double>;
 extern template class SamplePath<float>;
 extern template class SamplePath<double>;
 
