@@ -15,6 +15,7 @@ struct FitArguments {
   std::string model;
   std::string ties, standardize, calibration, members, simple, weights;
   bool list_settings = false;
+  bool distill = false;
   std::shared_ptr<ColumnArguments> columns = std::make_shared<ColumnArguments>();
   std::shared_ptr<TrainingArguments> training = std::make_shared<TrainingArguments>();
 };
@@ -51,7 +52,8 @@ void run_fit(FitArguments& a, Globals& globals) {
                        {"standardize", a.standardize},
                        {"calibration.fraction", a.calibration},
                        {"members", a.members},
-                       {"simple", a.simple}};
+                       {"simple", a.simple},
+                       {"distill", a.distill ? "true" : ""}};
   const Table table = a.columns->read(a.table);
   SchemaOptions columns = a.columns->schema(table);
   columns.weights = a.weights;
@@ -90,8 +92,8 @@ void add_fit(CLI::App& app, Globals& globals) {
       ->add_option(
           "--members", a->members,
           "Fits that each leave out other rows and make one density together; 1: a single "
-          "fit (default: 10; 1 with --method, --proxy or --weights, where rows with missing "
-          "values are kept, for fewer than 40 rows and from 20,000 on)")
+          "fit (default: 10; 1 with --method or --proxy, for fewer than 40 rows and from 20,000 "
+          "on)")
       ->check(CLI::Range(1, 100));
   command
       ->add_option(
@@ -99,6 +101,9 @@ void add_fit(CLI::App& app, Globals& globals) {
           "Whether a Gaussian and a mixture of Gaussians may be part of it: true (default) "
           "or false")
       ->check(CLI::IsMember({"true", "false"}));
+  command->add_flag("--distill", a->distill,
+                    "Let one flow learn what several fits say, and stand in their place: faster, "
+                    "smaller, a little worse");
   command->add_flag("--settings", a->list_settings, "List all settings and presets, and stop");
   command->add_option("--ties", a->ties, "Repeated values: dequantize (default) or keep");
   command->add_option("--standardize", a->standardize, "On training rows (default) or all");

@@ -142,8 +142,7 @@ void run_log_prob(const LogProbArguments& a, const Globals& globals) {
       {.name = "log_prob", .numbers = by_row(result.log_prob, result.rows, rows)});
   if (a.percentile) {
     scores.columns.push_back(
-        {.name = "p_value",
-         .numbers = by_row(row_p_values(density, result, from), result.rows, rows)});
+        {.name = "p_value", .numbers = by_row(density.p_values(result, from), result.rows, rows)});
   }
   if (!result.with_gaps.empty()) {
     scores.columns.push_back({.name = "error", .numbers = by_row(result.error, result.rows, rows)});

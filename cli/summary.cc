@@ -24,12 +24,21 @@ std::string model_line(const char* name, const ModelReport& model, bool chosen) 
 std::vector<std::string> blend_lines(const FitReport& report) {
   std::vector<std::string> lines;
   if (report.blend.empty()) return lines;
-  lines.emplace_back("main is a mixture; its parts alone, on rows that they have not seen");
+  lines.emplace_back(report.distilled
+                         ? "main learned from a mixture; its parts alone, on rows that they have "
+                           "not seen"
+                         : "main is a mixture; its parts alone, on rows that they have not seen");
   for (const BlendShare& share : report.blend) {
     const std::string name =
         share.densities > 1 ? fmt::format("{} x {}", share.densities, share.name) : share.name;
     lines.push_back(
         fmt::format("  {:<18} weight {:.2f}  {}", name, share.weight, nll_text(share.held_out)));
+  }
+  if (report.distilled) {
+    lines.push_back(fmt::format(
+        "one flow learned the mixture and loses {:.3f} +- {:.3f} nats a row of its draws; the "
+        "held-out numbers are the mixture's",
+        report.distilled->mean, report.distilled->standard_error));
   }
   return lines;
 }

@@ -76,7 +76,7 @@ py::dict describe_rows(DensityHandle& self, const Table& table,
   result["error"] = by_row(scores.error, scores.rows, table.rows());
   const CalibrationScores& known = density->calibration();
   if ((speaker == From::main ? known.main : known.proxy).size() > 0) {
-    result["p_value"] = by_row(row_p_values(*density, scores, speaker), scores.rows, table.rows());
+    result["p_value"] = by_row(density->p_values(scores, speaker), scores.rows, table.rows());
   }
   result["note"] = scores.unusual;
   return result;
@@ -87,7 +87,7 @@ py::array_t<double> p_values(DensityHandle& self, const Table& table,
   const auto density = self.with(threads);
   const From speaker = read_from(from).value_or(density->chosen());
   const TableLogProb scores = scores_of(*density, table, speaker);
-  return by_row(row_p_values(*density, scores, speaker), scores.rows, table.rows());
+  return by_row(density->p_values(scores, speaker), scores.rows, table.rows());
 }
 
 py::tuple explain_rows(DensityHandle& self, const Table& table,

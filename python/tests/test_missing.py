@@ -2,6 +2,7 @@
 
 import json
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,7 +49,7 @@ def test_weights_of_arrays_and_even_ones(plane):
     np.testing.assert_array_equal(quick().fit(plane, sample_weight=np.full(200, 3.0)).score_samples(plane), plain)
     left_out = np.where(np.arange(200) < 150, 1.0, 0.0)
     some = quick(members="auto").fit(plane, sample_weight=left_out)
-    assert any("weights" in warning for warning in some.warnings_)
+    assert some.report_["members"] == 10
     assert np.isfinite(some.score(plane, sample_weight=left_out))
     again = jf.load(_saved(some))
     np.testing.assert_array_equal(again.score_samples(plane), some.score_samples(plane))
@@ -98,6 +99,14 @@ def test_rows_with_gaps_count_as_in_the_program(program, gaps, keeping):
         quick(missing="error").fit(gaps)
     with pytest.raises(jf.InputError, match="missing: .*expected"):
         quick(missing="perhaps").fit(gaps)
+
+
+def test_members_with_gaps_are_tasks_of_joblib(gaps):
+    here = quick(members=4, missing="keep").fit(gaps)
+    with joblib.parallel_backend("loky", n_jobs=2):
+        spread = quick(members=4, missing="keep").fit(gaps)
+    assert here.report_["members"] == 4
+    np.testing.assert_array_equal(spread.score_samples(gaps), here.score_samples(gaps))
 
 
 def test_missing_cells_are_filled_as_by_the_program(program, gaps, keeping, tmp_path):

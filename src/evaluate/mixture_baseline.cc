@@ -1,9 +1,12 @@
 #include "jeffreys/evaluate/mixture_baseline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "base/log_sum_exp.h"
@@ -24,10 +27,10 @@ std::size_t next_count(std::size_t count) {
   return power_of_two ? count + count / 2 : count / 3 * 4;
 }
 
-std::vector<MixtureComponent> choose_components(const Matrix<double>& training,
-                                                const Matrix<double>& validation,
+std::vector<MixtureComponent> choose_components(const WeightedRows& training,
+                                                const WeightedRows& validation,
                                                 const MixtureOptions& options) {
-  const std::size_t half = static_cast<std::size_t>(training.rows()) / 2;
+  const std::size_t half = static_cast<std::size_t>(training.x.rows()) / 2;
   const std::size_t most = std::min(options.most_components, std::max<std::size_t>(half, 1));
   MixtureFit best;
   int without_gain = 0;
@@ -43,8 +46,8 @@ std::vector<MixtureComponent> choose_components(const Matrix<double>& training,
 
 // Rows that a mixture is fitted to, and those that judge it.
 struct Fold {
-  Matrix<double> training;
-  Matrix<double> judges;
+  WeightedRows training;
+  WeightedRows judges;
 };
 
 std::vector<Fold> judged_folds(const Matrix<double>& x, std::span<const std::size_t> parts) {
@@ -57,7 +60,7 @@ std::vector<Fold> judged_folds(const Matrix<double>& x, std::span<const std::siz
     for (std::size_t row = 0; row < parts.size(); ++row) {
       (parts[row] == part ? own : others).push_back(row);
     }
-    folds.push_back({x(others, Eigen::all), x(own, Eigen::all)});
+    folds.push_back({{x(others, Eigen::all)}, {x(own, Eigen::all)}});
   }
   return folds;
 }
@@ -76,9 +79,9 @@ MixtureChoice judge(const std::vector<Fold>& folds, std::size_t count, double le
   for (const Fold& fold : folds) {
     const MixtureFit fit = fit_mixture(fold.training, fold.judges, count, options.starts,
                                        options.seed, least_variance);
-    choice.score += fit.score * static_cast<double>(fold.judges.rows());
+    choice.score += fit.score * static_cast<double>(fold.judges.x.rows());
     choice.steps += fit.steps;
-    rows += static_cast<double>(fold.judges.rows());
+    rows += static_cast<double>(fold.judges.x.rows());
   }
   choice.score /= rows;
   choice.steps =
@@ -112,6 +115,17 @@ MixtureChoice cross_validate(const std::vector<Fold>& folds, Eigen::Index rows,
   return best;
 }
 
+Vector<double> with_mean_one(const char* name, const VectorView<double>& weights,
+                             Eigen::Index rows) {
+  if (weights.size() == 0) return {};
+  check_size(name, weights.size(), rows);
+  if (!(weights.minCoeff() >= 0) || !(weights.sum() > 0)) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected numbers that are not negative, and not all 0", name));
+  }
+  return weights / weights.mean();
+}
+
 }  // namespace
 
 void MixtureOptions::validate() const {
@@ -121,12 +135,17 @@ void MixtureOptions::validate() const {
 
 MixtureBaseline::MixtureBaseline(const MatrixView<double>& training,
                                  const MatrixView<double>& validation,
-                                 const MixtureOptions& options) {
+                                 const MixtureOptions& options, const VectorView<double>& weights,
+                                 const VectorView<double>& validation_weights) {
   options.validate();
   check_fit_rows(training, validation);
   const ColumnScale scale(training);
   set_components(
-      choose_components(scale.standardized(training), scale.standardized(validation), options),
+      choose_components(
+          {scale.standardized(training), with_mean_one("weights", weights, training.rows())},
+          {scale.standardized(validation),
+           with_mean_one("validation_weights", validation_weights, validation.rows())},
+          options),
       scale.mean, scale.deviation);
 }
 
@@ -138,9 +157,9 @@ MixtureBaseline::MixtureBaseline(const MatrixView<double>& x, std::span<const st
   const ColumnScale scale(x);
   const Matrix<double> rows = scale.standardized(x);
   const MixtureChoice best = cross_validate(judged_folds(rows, parts), x.rows(), options);
-  set_components(
-      fit_mixture(rows, best.count, options.starts, options.seed, best.least_variance, best.steps),
-      scale.mean, scale.deviation);
+  set_components(fit_mixture({rows}, best.count, options.starts, options.seed, best.least_variance,
+                             best.steps),
+                 scale.mean, scale.deviation);
 }
 
 void MixtureBaseline::set_components(std::vector<MixtureComponent> components,

@@ -88,31 +88,37 @@ MixtureComponent weighted_gaussian(const Matrix<double>& x, const Vector<double>
   return {total / static_cast<double>(x.rows()), mean, covariance.llt().matrixL()};
 }
 
-std::vector<MixtureComponent> maximize(const Matrix<double>& x, const Matrix<double>& members,
+std::vector<MixtureComponent> maximize(const WeightedRows& rows, const Matrix<double>& members,
                                        double least_variance) {
   std::vector<MixtureComponent> result;
   for (Eigen::Index k = 0; k < members.cols(); ++k) {
-    result.push_back(weighted_gaussian(x, members.col(k), least_variance));
+    Vector<double> own = members.col(k);
+    if (rows.weights.size() > 0) own.array() *= rows.weights.array();
+    result.push_back(weighted_gaussian(rows.x, own, least_variance));
   }
   return result;
 }
 
-double mean_log_density(const Matrix<double>& x, const std::vector<MixtureComponent>& parts) {
-  return log_sum_exp_of_rows(log_joint(x, parts)).mean();
+double mean_of(const Vector<double>& values, const Vector<double>& weights) {
+  return weights.size() > 0 ? values.dot(weights) / weights.sum() : values.mean();
 }
 
-// One step of expectation maximisation. Returns the mean log density of x before it.
-double step_uphill(const Matrix<double>& x, std::vector<MixtureComponent>& components,
+double mean_log_density(const WeightedRows& rows, const std::vector<MixtureComponent>& parts) {
+  return mean_of(log_sum_exp_of_rows(log_joint(rows.x, parts)), rows.weights);
+}
+
+// One step of expectation maximisation. Returns the mean log density of the rows before it.
+double step_uphill(const WeightedRows& rows, std::vector<MixtureComponent>& components,
                    double least_variance) {
-  Matrix<double> joint = log_joint(x, components);
+  Matrix<double> joint = log_joint(rows.x, components);
   const Vector<double> log_p = log_sum_exp_of_rows(joint);
   joint = (joint.colwise() - log_p).array().exp();
-  components = maximize(x, joint, least_variance);
-  return log_p.mean();
+  components = maximize(rows, joint, least_variance);
+  return mean_of(log_p, rows.weights);
 }
 
 // The likeliest of several starts after a few steps.
-std::vector<MixtureComponent> best_start(const Matrix<double>& x, std::size_t count,
+std::vector<MixtureComponent> best_start(const WeightedRows& rows, std::size_t count,
                                          std::size_t starts, std::uint64_t seed,
                                          double least_variance) {
   // One Gaussian is the same from every start.
@@ -121,11 +127,11 @@ std::vector<MixtureComponent> best_start(const Matrix<double>& x, std::size_t co
   double best_likelihood = 0;
   for (std::size_t start = 0; start < starts; ++start) {
     const kernels::RandomKey key{seed, kMixtureStart, count * starts + start};
-    const Matrix<double> centers = spread_centers(x, static_cast<Eigen::Index>(count), key);
-    std::vector<MixtureComponent> parts = maximize(x, clusters(x, centers), least_variance);
+    const Matrix<double> centers = spread_centers(rows.x, static_cast<Eigen::Index>(count), key);
+    std::vector<MixtureComponent> parts = maximize(rows, clusters(rows.x, centers), least_variance);
     double likelihood = 0;
     for (int step = 0; step < kTrialSteps; ++step)
-      likelihood = step_uphill(x, parts, least_variance);
+      likelihood = step_uphill(rows, parts, least_variance);
     if (best.empty() || likelihood > best_likelihood) {
       best = std::move(parts);
       best_likelihood = likelihood;
@@ -153,7 +159,7 @@ Matrix<double> log_joint(const MatrixView<double>& x,
   return result;
 }
 
-MixtureFit fit_mixture(const Matrix<double>& training, const Matrix<double>& validation,
+MixtureFit fit_mixture(const WeightedRows& training, const WeightedRows& validation,
                        std::size_t count, std::size_t starts, std::uint64_t seed,
                        double least_variance) {
   std::vector<MixtureComponent> parts = best_start(training, count, starts, seed, least_variance);
@@ -172,11 +178,11 @@ MixtureFit fit_mixture(const Matrix<double>& training, const Matrix<double>& val
   return best;
 }
 
-std::vector<MixtureComponent> fit_mixture(const Matrix<double>& x, std::size_t count,
+std::vector<MixtureComponent> fit_mixture(const WeightedRows& rows, std::size_t count,
                                           std::size_t starts, std::uint64_t seed,
                                           double least_variance, int steps) {
-  std::vector<MixtureComponent> parts = best_start(x, count, starts, seed, least_variance);
-  for (int step = 0; step < steps; ++step) step_uphill(x, parts, least_variance);
+  std::vector<MixtureComponent> parts = best_start(rows, count, starts, seed, least_variance);
+  for (int step = 0; step < steps; ++step) step_uphill(rows, parts, least_variance);
   return parts;
 }
 

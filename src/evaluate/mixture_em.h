@@ -22,16 +22,21 @@ struct MixtureFit {
   int steps = 0;     // until then
 };
 
+// Rows and how much each counts: weights whose mean is 1, or none if all count the same.
+struct WeightedRows {
+  Matrix<double> x;
+  Vector<double> weights = {};
+};
+
 // From `count` centres that lie far from one another (k-means++ and a few steps of k-means) until
 // validation rows no longer gain or training rows hardly do. Of several starts, the one that is
 // likeliest after a few steps goes on.
-[[nodiscard]] MixtureFit fit_mixture(const Matrix<double>& training,
-                                     const Matrix<double>& validation, std::size_t count,
-                                     std::size_t starts, std::uint64_t seed,
+[[nodiscard]] MixtureFit fit_mixture(const WeightedRows& training, const WeightedRows& validation,
+                                     std::size_t count, std::size_t starts, std::uint64_t seed,
                                      double least_variance = kLeastVariance);
 
 // The same with so many steps.
-[[nodiscard]] std::vector<MixtureComponent> fit_mixture(const Matrix<double>& x, std::size_t count,
+[[nodiscard]] std::vector<MixtureComponent> fit_mixture(const WeightedRows& rows, std::size_t count,
                                                         std::size_t starts, std::uint64_t seed,
                                                         double least_variance, int steps);
 

@@ -27,17 +27,22 @@ Matrix<double> relative(const MatrixView<double>& log_prob, Vector<double>* larg
 
 }  // namespace
 
-std::vector<double> stacking_weights(const MatrixView<double>& log_prob) {
+std::vector<double> stacking_weights(const MatrixView<double>& log_prob,
+                                     const VectorView<double>& row_weights) {
   if (log_prob.cols() == 0) throw std::invalid_argument("log_prob: expected columns, got none");
+  if (row_weights.size() > 0 && row_weights.size() != log_prob.rows()) {
+    throw std::invalid_argument("row_weights: expected one for every row of log_prob");
+  }
+  const Eigen::VectorXd rows =
+      row_weights.size() > 0 ? row_weights : Eigen::VectorXd::Ones(log_prob.rows());
   const Matrix<double> density = relative(log_prob);
   Eigen::VectorXd weights =
       Eigen::VectorXd::Constant(log_prob.cols(), 1.0 / static_cast<double>(log_prob.cols()));
   for (int step = 0; step < kMostSteps; ++step) {
     const Eigen::VectorXd mixed = density * weights;
-    const auto possible = static_cast<double>((mixed.array() > 0).count());
-    if (possible == 0) break;
-    const Eigen::VectorXd inverse =
-        mixed.unaryExpr([](double value) { return value > 0 ? 1 / value : 0; });
+    const double possible = (mixed.array() > 0).select(rows, 0).sum();
+    if (!(possible > 0)) break;
+    const Eigen::VectorXd inverse = (mixed.array() > 0).select(rows.array() / mixed.array(), 0);
     const Eigen::VectorXd next = weights.cwiseProduct(density.transpose() * inverse) / possible;
     const double change = (next - weights).cwiseAbs().maxCoeff();
     weights = next;

@@ -46,12 +46,18 @@ struct RowLogProbs {
   }
 };
 
-// known: the held-out rows' log densities, if others have judged them.
+// The held-out rows' log densities, if others have judged them.
+struct KnownLogProbs {
+  const Vector<double>& log_prob;
+  const Vector<double>& weights;
+};
+
 template <typename LogProb>
-RowLogProbs row_log_probs(const PreparedTable& table, const Vector<double>& known,
+RowLogProbs row_log_probs(const PreparedTable& table, const KnownLogProbs& known,
                           LogProb log_prob) {
-  RowLogProbs result{log_prob(table.training), known, table.training.weights, {}};
-  if (known.size() == 0 && table.validation.size() > 0) {
+  RowLogProbs result{log_prob(table.training), known.log_prob, table.training.weights,
+                     known.weights};
+  if (known.log_prob.size() == 0 && table.validation.size() > 0) {
     result.held_out = log_prob(table.validation);
     result.held_out_weights = table.validation.weights;
   }
@@ -123,6 +129,12 @@ void warn_about_fit(const PreparedTable& table, FitReport& report) {
     warnings.push_back(fmt::format("only {} rows were held out: their NLL is uncertain by {:.2g}",
                                    chosen.held_out.rows, chosen.held_out.standard_error));
   }
+  constexpr std::size_t kVeryFew = 20;
+  const std::size_t rows = table.rows() + static_cast<std::size_t>(table.validation.size());
+  if (report.members == 1 && rows < kVeryFew) {
+    warnings.push_back(
+        fmt::format("{} rows say little: collect more, or leave columns out with --ignore", rows));
+  }
   if (table.rows() < table.schema.features()) {
     warnings.push_back(fmt::format("more columns ({}) than training rows ({})",
                                    table.schema.features(), table.rows()));
@@ -158,27 +170,29 @@ std::string make_verdict(const FitReport& report) {
 void assess(const PreparedTable& all, const TabularDensity<float>& density, FitReport& report,
             const HeldOutLogProbs& held_out) {
   PreparedTable table = all;
+  // A mixture of several fits takes as many times as long.
   if (table.training.gaps.size() + table.validation.gaps.size() > 0) {
-    table.training = first_rows(table.training, kTrainingRowsWithGaps);
+    table.training = first_rows(table.training, kTrainingRowsWithGaps / report.members);
     table.validation = first_rows(table.validation, kHeldOutRowsWithGaps);
   } else if (table.training.cells.open() > 0) {
-    // A mixture of several fits takes as many times as long.
     table.training = first_rows(table.training, kTrainingRowsWithCells / report.members);
     table.validation = first_rows(table.validation, kHeldOutRowsWithCells);
   }
   const TableBaseline baseline(row_shape(all.schema), all.training);
-  const auto gaussian = [&](const PreparedTable& rows) {
-    return row_log_probs(rows, held_out.gaussian,
+  const Vector<double> none;
+  const auto gaussian_of = [&](const PreparedTable& rows) {
+    return row_log_probs(rows, {held_out.gaussian, all.training.weights},
                          [&](const EncodedRows& part) { return baseline.log_prob(part); });
   };
-  const auto of = [&](const PreparedTable& rows, From from) {
+  const auto of = [&](const PreparedTable& rows, const RowLogProbs& gaussian, From from) {
     return describe(
-        row_log_probs(rows, from == From::main ? held_out.main : Vector<double>(),
+        row_log_probs(rows, {from == From::main ? held_out.main : none, all.training.weights},
                       [&](const EncodedRows& part) { return density.score(part, from).log_prob; }),
-        gaussian(rows));
+        gaussian);
   };
-  report.gaussian = describe(gaussian(table), gaussian(table));
-  report.main = of(table, From::main);
+  const RowLogProbs gaussian = gaussian_of(table);
+  report.gaussian = describe(gaussian, gaussian);
+  report.main = of(table, gaussian, From::main);
   if (density.proxy()) {
     const bool few = !density.proxy()->normalized() && table.schema.context_features() > 0;
     PreparedTable rows = table;
@@ -186,11 +200,12 @@ void assess(const PreparedTable& all, const TabularDensity<float>& density, FitR
       rows.training = first_rows(table.training, kConditionalRows);
       rows.validation = first_rows(table.validation, kConditionalRows);
     }
-    report.proxy = of(rows, From::proxy);
+    const RowLogProbs own_gaussian = few ? gaussian_of(rows) : gaussian;
+    report.proxy = of(rows, own_gaussian, From::proxy);
     // Held-out rows decide which of the two speaks. An energy model also has to be one whose
     // normaliser and samples can be trusted.
     const bool usable = report.energy.conditions == 0 || report.energy.usable();
-    const MeanNll main = few ? of(rows, From::main).held_out : report.main.held_out;
+    const MeanNll main = few ? of(rows, own_gaussian, From::main).held_out : report.main.held_out;
     if (usable && main.rows > 0 && report.proxy->held_out.nll < main.nll) {
       report.chosen = From::proxy;
     }

@@ -89,15 +89,21 @@ TrainingData<float> training_data(const PreparedTable& table, const FitOptions& 
   return data;
 }
 
-// Without the rows that have no cell at all, which say nothing.
-std::vector<std::size_t> informative(const EncodedRows& rows,
-                                     const std::vector<std::size_t>& chosen) {
-  std::vector<std::size_t> result = chosen;
-  if (rows.gaps.size() == 0) return result;
-  std::erase_if(
-      result, [&](std::size_t row) { return rows.gaps.row(static_cast<Eigen::Index>(row)).all(); });
-  return result;
+// Without the rows that have no cell at all, which say nothing, and without those of weight 0.
+EncodedRows informative(const EncodedRows& rows, const std::vector<std::size_t>& chosen,
+                        std::size_t& empty) {
+  std::vector<std::size_t> result;
+  for (const std::size_t i : chosen) {
+    const auto row = static_cast<Eigen::Index>(i);
+    const bool says_nothing = rows.gaps.size() > 0 && rows.gaps.row(row).all();
+    if (says_nothing) ++empty;
+    const bool counts = rows.weights.size() == 0 || rows.weights(row) > 0;
+    if (!says_nothing && counts) result.push_back(i);
+  }
+  return rows.take(result);
 }
+
+constexpr std::size_t kLeastRows = 10;
 
 // What the caller watches a fit with, and whether the whole run is to stop.
 class WatchedFit final : public TrainObserver {
@@ -127,7 +133,6 @@ PreparedTable prepare(const Table& table, const FitOptions& options) {
   const double fraction =
       options.validation_fraction < 0 ? validation_fraction(rows) : options.validation_fraction;
   const Split split = split_rows(rows, fraction, calibration, options.seed);
-  constexpr std::size_t kLeastRows = 10;
   if (calibration > 0 && rows >= kLeastRows && split.training.size() < kLeastRows) {
     throw std::invalid_argument(fmt::format(
         "calibration.fraction: expected a share that leaves at least {} rows for training, got {}, "
@@ -147,14 +152,18 @@ PreparedTable prepare(const Table& table, Schema schema, const Split& split) {
   if (!result.schema.weights().empty()) {
     encoded.weights = row_weights(table, result.schema.weights(), encoded.rows);
   }
-  result.training = encoded.take(informative(encoded, split.training));
-  result.validation = encoded.take(informative(encoded, split.validation));
-  result.calibration = encoded.take(informative(encoded, split.calibration));
-  const auto used = static_cast<std::size_t>(result.training.size() + result.validation.size() +
-                                             result.calibration.size());
-  const std::size_t wanted =
-      split.training.size() + split.validation.size() + split.calibration.size();
-  result.dropped = encoded.dropped + wanted - used;
+  result.dropped = encoded.dropped;
+  result.training = informative(encoded, split.training, result.dropped);
+  result.validation = informative(encoded, split.validation, result.dropped);
+  result.calibration = informative(encoded, split.calibration, result.dropped);
+  if (encoded.weights.size() > 0 && result.rows() < std::min(kLeastRows, split.training.size())) {
+    throw InputError(
+        table.source,
+        fmt::format(
+            "only {} training rows have a positive weight in column \"{}\"; at least {} are "
+            "needed: give more rows a weight, or leave --weights out",
+            result.rows(), result.schema.weights(), kLeastRows));
+  }
   return result;
 }
 
@@ -177,8 +186,8 @@ void FitRun::remove_unfinished() const {
   if (!folder.empty()) std::filesystem::remove_all(folder);
 }
 
-Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run,
-        const std::string& label) {
+Fit train_fit(const PreparedTable& table, const FitOptions& options, const FitRun& run,
+              const std::string& label) {
   if (run.threads < 1) throw std::invalid_argument("threads: expected at least 1, got 0");
   options.validate();
   TrainOptions train = options.train;
@@ -219,7 +228,14 @@ Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run
   // The model's bytes do not depend on how long its training took.
   for (StepRecord& step : density.history) step.times = {};
   density.evaluations = result.report.training.evaluations;
+  return result;
+}
+
+Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run,
+        const std::string& label) {
+  Fit result = train_fit(table, options, run, label);
   if (result.report.training.stop_reason == StopReason::interrupted) return result;
+  TabularDensity<float>& density = result.density;
   density.normalize(options.seed);
   result.report.energy = density.check_energy(
       (table.validation.size() > 0 ? table.validation : table.training).context, options.seed);

@@ -73,6 +73,10 @@ Json result_json(const PreparedTable& table, const FitReport& report) {
     json["blend"] = blend_json(report);
     json["optimism"] = number(report.optimism);
   }
+  if (report.distilled) {
+    json["distilled"] = {{"loss", number(report.distilled->mean)},
+                         {"standard_error", number(report.distilled->standard_error)}};
+  }
   json["selected"] = {{"main_iteration", report.training.main.iteration},
                       {"main_averaged", report.training.main.averaged},
                       {"proxy_iteration", report.training.proxy.iteration},

@@ -34,20 +34,15 @@ constexpr std::size_t kRowsOfAPart = 4;
 constexpr int kUsualMembers = 10;
 constexpr std::size_t kManyRows = 20000;
 
-// What several fits do not go with; empty: these rows may have several. The rows that members leave
-// out say how much each counts, by scores that would take thousands of points for a row with gaps.
-std::string against_several(const Table& table, const SchemaOptions& schema) {
-  if (!schema.weights.empty()) return "weights of rows";
-  if (schema.missing != Missing::keep) return {};
-  SchemaOptions complete = schema;
-  complete.missing = Missing::drop;
-  const bool gaps = usable_rows(table, complete).size() < usable_rows(table, schema).size();
-  return gaps ? "rows with missing cells" : "";
+// Usable rows that do not have the weight 0.
+std::size_t counting_rows(const Table& table, const SchemaOptions& schema) {
+  const std::vector<std::size_t> rows = usable_rows(table, schema);
+  if (schema.weights.empty()) return rows.size();
+  return static_cast<std::size_t>((row_weights(table, schema.weights, rows).array() > 0).count());
 }
 
-// Of several that do go with the rows.
 int member_count(const Table& table, const FitOptions& options, const ChosenSettings& settings) {
-  const std::size_t rows = usable_rows(table, options.schema).size();
+  const std::size_t rows = counting_rows(table, options.schema);
   const bool chosen = settings.has("method") || settings.has("proxy") || settings.has("main");
   if (options.members == 0) {
     return chosen || options.validation_fraction == 0 ? 1 : default_table_members(rows);
@@ -61,38 +56,25 @@ int member_count(const Table& table, const FitOptions& options, const ChosenSett
   }
   const std::size_t least = kRowsOfAPart * static_cast<std::size_t>(options.members);
   if (rows < least) {
-    throw InputError(table.source, fmt::format("{} complete rows are too few for {} fits, which "
+    throw InputError(table.source, fmt::format("{} usable rows are too few for {} fits, which "
                                                "need {}: take fewer with --members, or more rows",
                                                rows, options.members, least));
   }
   return options.members;
 }
 
-struct MemberPlan {
-  int members = 1;       // that rows like these have
-  std::string obstacle;  // why there is a single fit all the same, if there is
-
-  [[nodiscard]] bool single() const { return members == 1 || !obstacle.empty(); }
-};
-
-MemberPlan plan_members(const Table& table, const SchemaOptions& columns,
-                        const ChosenSettings& settings) {
-  const FitOptions options = row_options(table, columns, settings, default_fit_options);
-  std::string obstacle = against_several(table, options.schema);
-  if (options.members > 1 && !obstacle.empty()) {
-    throw std::invalid_argument(
-        fmt::format("members={} does not go with {}: leave it out, or set members=1",
-                    options.members, obstacle));
-  }
-  return {member_count(table, options, settings), std::move(obstacle)};
-}
-
 }  // namespace
 
 int table_members(const Table& table, const SchemaOptions& columns,
                   const ChosenSettings& settings) {
-  const MemberPlan plan = plan_members(table, columns, settings);
-  return plan.single() ? 1 : plan.members;
+  const FitOptions options = row_options(table, columns, settings, default_fit_options);
+  const int members = member_count(table, options, settings);
+  if (members == 1 && options.distill) {
+    throw std::invalid_argument(
+        "distill=true: this is a single fit, which is one flow already: leave it out, or ask for "
+        "several fits, for example with members=10");
+  }
+  return members;
 }
 
 int default_table_members(std::size_t rows) {
@@ -122,18 +104,20 @@ FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenS
 
 TableFit fit_table(const Table& table, const SchemaOptions& columns, const ChosenSettings& settings,
                    const FitRun& run) {
-  const MemberPlan plan = plan_members(table, columns, settings);
-  if (plan.single()) {
-    TableFit made = fit_table(plan_fit(table, columns, settings), run);
-    if (plan.members > 1) {
-      made.fit.report.warnings.push_back(
-          fmt::format("a single fit instead of {}, because several do not go with {}", plan.members,
-                      plan.obstacle));
-    }
-    return made;
+  const int members = table_members(table, columns, settings);
+  TableFit made =
+      members == 1
+          ? fit_table(plan_fit(table, columns, settings), run)
+          : fit_several(plan_fit(table, columns, settings, default_member_options, HoldOut::none),
+                        members, run);
+  constexpr std::size_t kMany = 20;  // one row of so many is missed
+  if (made.options.schema.missing == Missing::drop && made.table.dropped * kMany >= table.rows()) {
+    made.fit.report.warnings.push_back(
+        fmt::format("{} of {} rows have a missing cell and say nothing: --missing keep learns from "
+                    "their other cells",
+                    made.table.dropped, table.rows()));
   }
-  return fit_several(plan_fit(table, columns, settings, default_member_options, HoldOut::none),
-                     plan.members, run);
+  return made;
 }
 
 TableFit fit_table(FitPlan plan, const FitRun& run) {

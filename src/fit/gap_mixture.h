@@ -24,9 +24,10 @@ class GapMixture {
  public:
   // x, context and gaps (or none) as in EncodedRows. The context counts as numbers that are always
   // known. Rows that are held out for a moment say how many components there are. The same
-  // arguments give the same mixture.
+  // arguments give the same mixture. weights: how much each row counts, in any unit; none: all the
+  // same.
   GapMixture(const RowShape& shape, const MatrixView<double>& x, const MatrixView<double>& context,
-             const Gaps& gaps, std::uint64_t seed);
+             const Gaps& gaps, std::uint64_t seed, const Vector<double>& weights = {});
 
   [[nodiscard]] const RowShape& shape() const { return shape_; }
   [[nodiscard]] const std::vector<GapComponent>& components() const { return components_; }

@@ -32,8 +32,15 @@ struct Pattern {
 class MixtureFitter {
  public:
   MixtureFitter(const RowShape& shape, const MatrixView<double>& x,
-                const MatrixView<double>& context, const Gaps& gaps, std::uint64_t seed)
-      : shape_(shape), x_(x), gaps_(gaps), seed_(seed), numbers_(shape.features + context.cols()) {
+                const MatrixView<double>& context, const Gaps& gaps, std::uint64_t seed,
+                const Vector<double>& weights)
+      : shape_(shape),
+        x_(x),
+        gaps_(gaps),
+        seed_(seed),
+        numbers_(shape.features + context.cols()),
+        weights_(weights.size() > 0 ? Vector<double>(weights / weights.mean())
+                                    : Vector<double>(Vector<double>::Ones(x.rows()))) {
     y_.resize(x.rows(), numbers_);
     y_ << x.leftCols(shape.features), context.rows() == x.rows()
                                           ? Matrix<double>(context)
@@ -86,9 +93,9 @@ class MixtureFitter {
       double second = 0;
       for (Eigen::Index row = 0; row < y_.rows(); ++row) {
         if (j < shape_.features && is_gap(row, j)) continue;
-        count += 1;
-        first += y_(row, j);
-        second += y_(row, j) * y_(row, j);
+        count += weights_(row);
+        first += weights_(row) * y_(row, j);
+        second += weights_(row) * y_(row, j) * y_(row, j);
       }
       if (count > 0) mean_(j) = first / count;
       if (count > 0) variance_(j) = second / count - mean_(j) * mean_(j);
@@ -99,7 +106,9 @@ class MixtureFitter {
       frequencies_.push_back(Vector<double>::Constant(classes, kPseudoRows));
     }
     for (std::size_t j = 0; j < frequencies_.size(); ++j) {
-      for (Eigen::Index row = 0; row < x_.rows(); ++row) add_class(row, j, 1, frequencies_[j]);
+      for (Eigen::Index row = 0; row < x_.rows(); ++row) {
+        add_class(row, j, weights_(row), frequencies_[j]);
+      }
       frequencies_[j] /= frequencies_[j].sum();
     }
   }
@@ -180,6 +189,7 @@ class MixtureFitter {
                                                    const std::vector<Eigen::Index>& rows) const {
     std::vector<GapComponent> parts = start(count, rows);
     const std::vector<Pattern> all = patterns(rows);
+    const double weight = weights_(rows).sum();
     double before = -std::numeric_limits<double>::infinity();
     for (int step = 0; step < kMostEmSteps; ++step) {
       std::vector<Sums> sums(count, {.first = Vector<double>::Zero(numbers_),
@@ -190,8 +200,8 @@ class MixtureFitter {
       }
       double total = 0;
       for (const Pattern& pattern : all) total += add(pattern, parts, &sums);
-      update(sums, static_cast<double>(rows.size()), parts);
-      const double now = total / static_cast<double>(rows.size());
+      update(sums, weight, parts);
+      const double now = total / weight;
       if (!(now > before + kHardlyBetter)) break;
       before = now;
     }
@@ -202,7 +212,7 @@ class MixtureFitter {
                                         const std::vector<Eigen::Index>& rows) const {
     double total = 0;
     for (const Pattern& pattern : patterns(rows)) total += add(pattern, parts, nullptr);
-    return total / static_cast<double>(rows.size());
+    return total / weights_(rows).sum();
   }
 
   // Adds the expectations of a pattern's rows, and returns the sum of their log densities.
@@ -229,14 +239,16 @@ class MixtureFitter {
       }
     }
     const Vector<double> log_density = log_sum_exp_of_rows(log_joint);
+    const Vector<double> weights = weights_(pattern.rows);
     if (sums != nullptr) {
-      const Matrix<double> shares = (log_joint.colwise() - log_density).array().exp();
+      const Matrix<double> shares =
+          (log_joint.colwise() - log_density).array().exp().colwise() * weights.array();
       for (std::size_t c = 0; c < parts.size(); ++c) {
         add_moments(pattern, values, parts[c], solvers[c], shares.col(static_cast<Eigen::Index>(c)),
                     (*sums)[c]);
       }
     }
-    return log_density.sum();
+    return log_density.dot(weights);
   }
 
   [[nodiscard]] double log_classes(Eigen::Index row, const GapComponent& part) const {
@@ -304,7 +316,8 @@ class MixtureFitter {
   const Gaps& gaps_;
   std::uint64_t seed_;
   Eigen::Index numbers_;
-  Matrix<double> y_;  // the numbers of the rows, then their context
+  Vector<double> weights_;  // of the rows; their mean is 1
+  Matrix<double> y_;        // the numbers of the rows, then their context
   Vector<double> mean_;
   Vector<double> variance_;
   std::vector<Vector<double>> frequencies_;
@@ -313,7 +326,8 @@ class MixtureFitter {
 }  // namespace
 
 GapMixture::GapMixture(const RowShape& shape, const MatrixView<double>& x,
-                       const MatrixView<double>& context, const Gaps& gaps, std::uint64_t seed)
-    : shape_(shape), components_(MixtureFitter(shape, x, context, gaps, seed).fit()) {}
+                       const MatrixView<double>& context, const Gaps& gaps, std::uint64_t seed,
+                       const Vector<double>& weights)
+    : shape_(shape), components_(MixtureFitter(shape, x, context, gaps, seed, weights).fit()) {}
 
 }  // namespace jeffreys

@@ -152,12 +152,12 @@ template GapMixture mixture_of_samples(const Density<float>&, const RowShape&,
 template GapMixture mixture_of_samples(const Density<double>&, const RowShape&,
                                        const Matrix<double>&);
 
-EncodedRows rows_without_gaps(const EncodedRows& rows) {
+std::vector<std::size_t> complete_rows(const EncodedRows& rows) {
   std::vector<std::size_t> whole;
   for (Eigen::Index row = 0; row < rows.size(); ++row) {
     if (!rows.has_gaps(row)) whole.push_back(static_cast<std::size_t>(row));
   }
-  return rows.gaps.size() == 0 ? rows : rows.take(whole);
+  return whole;
 }
 
 }  // namespace jeffreys

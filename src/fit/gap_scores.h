@@ -52,7 +52,7 @@ template <typename T>
 [[nodiscard]] GapMixture mixture_of_samples(const Density<T>& model, const RowShape& shape,
                                             const Matrix<double>& context);
 
-// The rows without gaps.
-[[nodiscard]] EncodedRows rows_without_gaps(const EncodedRows& rows);
+// The rows without gaps: their numbers.
+[[nodiscard]] std::vector<std::size_t> complete_rows(const EncodedRows& rows);
 
 }  // namespace jeffreys

@@ -194,18 +194,6 @@ bool gives_features(const Table& given, const Schema& schema) {
   });
 }
 
-template <typename T>
-Vector<double> row_p_values(const TabularDensity<T>& density, const TableLogProb& scores,
-                            From from) {
-  Vector<double> p = density.p_values(scores.log_prob, from);
-  for (const std::size_t row : scores.with_gaps) {
-    p(static_cast<Eigen::Index>(row)) = std::nan("");
-  }
-  return p;
-}
-
-template Vector<double> row_p_values(const TabularDensity<float>&, const TableLogProb&, From);
-template Vector<double> row_p_values(const TabularDensity<double>&, const TableLogProb&, From);
 template GivenSamples sample_given(const TabularDensity<float>&, const Table&, Eigen::Index,
                                    std::uint64_t, From);
 template GivenSamples sample_given(const TabularDensity<double>&, const Table&, Eigen::Index,

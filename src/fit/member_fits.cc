@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMemberRecord = "member";
+constexpr double kLeastTime = 0.01;  // seconds; 0 would be no limit
 
 // All the work of fit_members.
 class MemberFitting {
@@ -96,7 +97,7 @@ class MemberFitting {
       return stop_.load();
     };
     if (!watched) own.observe = {};
-    Fit made = fit(table, options, own, fmt::format("fit {} of {}", m + 1, jobs_.fits));
+    Fit made = train_fit(table, options, own, fmt::format("fit {} of {}", m + 1, jobs_.fits));
     const std::lock_guard lock(mutex_);
     seconds_ += made.report.training.seconds;
     const StopReason reason = made.report.training.stop_reason;
@@ -114,12 +115,11 @@ class MemberFitting {
     const double limit = options.train.time_limit;
     if (!(limit > 0)) return;
     constexpr double kMembersShare = 2.0 / 3;  // if another fit follows
-    constexpr double kLeast = 0.01;            // 0 would be no limit
     const std::lock_guard lock(mutex_);
     const double all = limit * (jobs_.fits > jobs_.members ? kMembersShare : 1);
     const auto to_come = static_cast<double>(jobs_.members - begun_++);
     const double left = all * static_cast<double>(workers_) - promised_;
-    const double allowed = std::max(std::min(left / to_come, all), kLeast);
+    const double allowed = std::max(std::min(left / to_come, all), kLeastTime);
     promised_ += allowed;
     options.train.time_limit = allowed;
   }
@@ -134,7 +134,7 @@ class MemberFitting {
     }
     FitOptions options = jobs_.options(0, jobs_.table(0).rows());
     FitRun stopped{.should_stop = [] { return true; }};
-    return fit(jobs_.table(0), options, stopped, "");
+    return train_fit(jobs_.table(0), options, stopped, "");
   }
 
   [[nodiscard]] fs::path file(int member, const char* ending) const {
@@ -232,6 +232,18 @@ std::vector<int> MemberParts::leaving_out(int part) const {
 
 FittedMembers fit_members(const MemberJobs& jobs, const FitRun& run) {
   return MemberFitting(jobs, run).fit_all();
+}
+
+Fit fit_after_members(const PreparedTable& table, FitOptions options, const SpentOnMembers& spent,
+                      const FitRun& run) {
+  const double limit = options.train.time_limit;
+  const auto workers = static_cast<double>(
+      std::clamp<std::size_t>(run.threads, 1, static_cast<std::size_t>(spent.members)));
+  if (limit > 0) options.train.time_limit = std::max(limit - spent.seconds / workers, kLeastTime);
+  const int number = spent.members + 1;
+  options.train.checkpoint.path =
+      run.folder.empty() ? fs::path() : run.folder / fmt::format("{}.checkpoint", number);
+  return train_fit(table, options, run, fmt::format("fit {0} of {0}", number));
 }
 
 }  // namespace jeffreys

@@ -8,6 +8,9 @@
 #include <optional>
 
 #include "base/fingerprint.h"
+#include "fit/distill.h"
+#include "fit/gap_scores.h"
+#include "fit/left_out_rows.h"
 #include "fit/simple_models.h"
 #include "jeffreys/evaluate/stacking.h"
 #include "jeffreys/fit/member_fits.h"
@@ -18,6 +21,7 @@ namespace {
 
 // What has less weight is left out: it would cost as much as the others at every evaluation.
 constexpr double kLeastWeight = 0.01;
+constexpr double kDegreesOfFreedom = 5;  // of the base of a flow that learns the mixture
 
 // Densities of one kind that would share a weight, and what those say about each row that have not
 // seen it.
@@ -26,6 +30,21 @@ struct Candidate {
   std::vector<AnyDensity<float>> densities;
   Vector<double> held_out;  // log densities in the user's units
 };
+
+// A mixture among the parts of a mixture counts as its own parts.
+void add_parts(AnyDensity<float> density, double share, std::vector<AnyDensity<float>>& parts,
+               std::vector<double>& shares) {
+  const auto* mixture = dynamic_cast<const DensityMixture<float>*>(&*density);
+  if (mixture == nullptr) {
+    parts.push_back(std::move(density));
+    shares.push_back(share);
+    return;
+  }
+  for (std::size_t k = 0; k < mixture->size(); ++k) {
+    parts.emplace_back(mixture->component(k).clone());
+    shares.push_back(share * mixture->weights()[k]);
+  }
+}
 
 // All the work of fit_several.
 class SeveralFits {
@@ -47,6 +66,7 @@ class SeveralFits {
       run_.tell(fmt::format("{} fits are done; weighing them by the rows that they left out",
                             parts_.members()));
     }
+    left_out_.emplace(plan_.table, parts_, kinds_, options_.seed, run_.threads);
     FitReport report;
     summarize(fitted, report);
     std::vector<Candidate> candidates = member_candidates(fitted.members, report);
@@ -58,10 +78,11 @@ class SeveralFits {
         candidates.push_back(std::move(*mixture));
       }
     }
-    Fit made = blend(std::move(candidates), std::move(report), held_out);
-    made.density.history = fitted.members.front().density.history;
-    made.density.evaluations = fitted.members.front().density.evaluations;
-    return finished(std::move(made));
+    const DensityMixture<float> mixture = blend(std::move(candidates), report, held_out);
+    return finished(
+        options_.distill
+            ? distilled(mixture, fitted.seconds, std::move(report), held_out)
+            : judged(mixture, fitted.members.front().density, std::move(report), held_out));
   }
 
  private:
@@ -79,7 +100,6 @@ class SeveralFits {
                       !plan_.settings.has("flow.affine");
     return both ? 2 : 1;
   }
-  [[nodiscard]] int kind_of(int member) const { return member % kinds_; }
   [[nodiscard]] std::string name_of(int kind, const std::string& model) const {
     return kind == 1 ? "whitened " + model : model;
   }
@@ -93,7 +113,7 @@ class SeveralFits {
   // The rows that stop a member are the first part that it leaves out.
   [[nodiscard]] MemberJobs jobs() const {
     return {.members = parts_.members(),
-            .fits = parts_.members(),
+            .fits = parts_.members() + (options_.distill ? 1 : 0),
             .table =
                 [this](int m) {
                   PreparedTable table{.schema = plan_.table.schema};
@@ -105,7 +125,7 @@ class SeveralFits {
                 [this](int m, std::size_t rows) {
                   FitOptions options = plan_.options_for(rows);
                   options.seed += static_cast<std::uint64_t>(m) + 1;
-                  if (kind_of(m) == 1) options.flow.affine = true;
+                  if (m % kinds_ == 1) options.flow.affine = true;
                   return options;
                 },
             .fingerprint = [this](int m) { return fingerprint(m); }};
@@ -114,9 +134,12 @@ class SeveralFits {
   [[nodiscard]] std::string fingerprint(int member) const {
     FitOptions options = plan_.options_for(parts_.split(member).training.size());
     options.train.time_limit = 0;
+    options.distill = false;  // members do not depend on what becomes of them
     Fingerprint numbers;
     numbers.add(rows_.x);
     numbers.add(rows_.context);
+    numbers.add(Matrix<double>(rows_.weights));
+    numbers.add(Matrix<double>(rows_.gaps.cast<double>()));
     std::string text =
         fmt::format("member {} of {}, left out by {}, {} rows, {:016x};", member + 1,
                     parts_.members(), parts_.left_out_by(), rows_.size(), numbers.value());
@@ -147,90 +170,16 @@ class SeveralFits {
     }
   }
 
-  // Scores of every row by the models of the members that left it out: [rows, left_out_by], where
-  // those that it stopped come first.
-  template <typename ScoreOfMember>
-  [[nodiscard]] Matrix<double> left_out_scores(const ScoreOfMember& score) const {
-    Matrix<double> result(rows_.size(), parts_.left_out_by());
-    for (int m = 0; m < parts_.members(); ++m) {
-      const std::vector<std::size_t> rows = parts_.split(m).validation;
-      const Vector<double> scores = score(m, rows_.take(rows));
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto part = static_cast<int>(parts_.part()[rows[i]]);
-        const int place = (part + parts_.members() - m) % parts_.members();
-        result(static_cast<Eigen::Index>(rows[i]), place) = scores(static_cast<Eigen::Index>(i));
-      }
-    }
-    return result;
-  }
-
-  // By how much scores are higher for the members that the rows have stopped. Of two kinds that
-  // take turns, each row has stopped one and not the other, so that the differences between the
-  // kinds tell.
-  [[nodiscard]] double optimism_of(const Matrix<double>& scores) const {
-    if (scores.cols() < 2) return 0;
-    const Vector<double> gain =
-        scores.col(0) - scores.rightCols(scores.cols() - 1).rowwise().mean();
-    if (!gain.allFinite()) return 0;
-    if (kinds_ == 1) return std::max(gain.mean(), 0.0);
-    double mean = 0;  // of the two kinds, so that the difference between them cancels
-    for (int kind = 0; kind < 2; ++kind) {
-      double sum = 0;
-      double count = 0;
-      for (std::size_t i = 0; i < parts_.part().size(); ++i) {
-        if (kind_of(static_cast<int>(parts_.part()[i])) != kind) continue;
-        sum += gain(static_cast<Eigen::Index>(i));
-        ++count;
-      }
-      mean += 0.5 * sum / count;
-    }
-    return std::max(mean, 0.0);
-  }
-
-  // The mixture of those of one kind that left a row out, without what those gain that were stopped
-  // by it.
-  [[nodiscard]] Vector<double> mixed_fairly(Matrix<double> scores, double optimism,
-                                            std::optional<int> kind) const {
-    scores.col(0).array() -= optimism;
-    Vector<double> result(scores.rows());
-    for (Eigen::Index i = 0; i < scores.rows(); ++i) {
-      std::vector<double> own;
-      const auto part = static_cast<int>(parts_.part()[static_cast<std::size_t>(i)]);
-      const std::vector<int> members = parts_.leaving_out(part);
-      for (std::size_t k = 0; k < members.size(); ++k) {
-        if (!kind || kind_of(members[k]) == *kind) {
-          own.push_back(scores(i, static_cast<Eigen::Index>(k)));
-        }
-      }
-      const std::vector<double> even(own.size(), 1.0 / static_cast<double>(own.size()));
-      result(i) =
-          mixed_log_prob(Eigen::Map<const Matrix<double>>(own.data(), 1, std::ssize(own)), even)(0);
-    }
-    return result;
-  }
-
-  [[nodiscard]] Vector<double> score(const AnyDensity<float>& density,
-                                     const EncodedRows& rows) const {
-    TabularDensity<float> whole(plan_.table.schema, density);
-    if (run_.threads > 1) whole.use_threads(std::make_shared<ThreadPool>(run_.threads));
-    return whole.score(rows, From::main).log_prob;
-  }
-
-  [[nodiscard]] Matrix<double> scores_of(const std::vector<AnyDensity<float>>& by_member) const {
-    return left_out_scores([&](int m, const EncodedRows& rows) {
-      return score(by_member[static_cast<std::size_t>(m)], rows);
-    });
-  }
-
   // One for each kind. Returns the optimism.
   double add_candidates(const std::string& model, std::vector<AnyDensity<float>> by_member,
                         std::vector<Candidate>& candidates) const {
-    const Matrix<double> scores = scores_of(by_member);
-    const double optimism = optimism_of(scores);
+    const Matrix<double> scores = left_out_->scores_of(by_member);
+    const double optimism = left_out_->optimism_of(scores);
     for (int kind = 0; kind < kinds_; ++kind) {
-      Candidate candidate{name_of(kind, model), {}, mixed_fairly(scores, optimism, kind)};
+      Candidate candidate{
+          name_of(kind, model), {}, left_out_->mixed_fairly(scores, optimism, kind)};
       for (int m = 0; m < parts_.members(); ++m) {
-        if (kind_of(m) == kind) {
+        if (left_out_->kind_of(m) == kind) {
           candidate.densities.push_back(std::move(by_member[static_cast<std::size_t>(m)]));
         }
       }
@@ -258,16 +207,20 @@ class SeveralFits {
   }
 
   [[nodiscard]] Candidate gaussian_candidate() const {
-    Candidate result{"Gaussian", {gaussian_model(shape_, rows_)}, Vector<double>(rows_.size())};
-    for (int part = 0; part < parts_.members(); ++part) {
-      const std::vector<std::size_t> rows = parts_.rows_of(part);
-      result.held_out(rows) =
-          score(gaussian_model(shape_, rows_.take(parts_.rows_without(part))), rows_.take(rows));
-    }
-    return result;
+    const auto fitted = [&](const EncodedRows& rows) { return gaussian_model(shape_, rows); };
+    return {"Gaussian", {fitted(rows_)}, left_out_->cross_fitted(fitted)};
   }
 
+  // With categories, and where cells are missing, the mixture has class probabilities in its
+  // components and leaves gaps out, and needs no rows to stop it. Conditions it could not have.
   [[nodiscard]] std::optional<Candidate> mixture_candidate() const {
+    const bool classes = !shape_.categories.empty() || rows_.gaps.size() > 0;
+    if (classes && shape_.context_features == 0) {
+      const auto fitted = [&](const EncodedRows& rows) {
+        return class_mixture_model(shape_, rows, options_.seed);
+      };
+      return Candidate{"mixture", {fitted(rows_)}, left_out_->cross_fitted(fitted)};
+    }
     std::vector<AnyDensity<float>> mixtures;
     for (int m = 0; m < parts_.members(); ++m) {
       std::optional<AnyDensity<float>> mixture =
@@ -276,59 +229,95 @@ class SeveralFits {
       if (!mixture) return {};
       mixtures.push_back(std::move(*mixture));
     }
-    const Matrix<double> scores = scores_of(mixtures);
-    const double gain = (scores.col(0) - scores.col(scores.cols() - 1)).mean();
-    const double optimism = std::isfinite(gain) ? std::max(gain, 0.0) : 0.0;
-    Vector<double> held_out = mixed_fairly(scores, optimism, {});
+    const Matrix<double> scores = left_out_->scores_of(mixtures);
+    Vector<double> held_out = left_out_->mixed_fairly(scores, left_out_->optimism_of(scores), {});
     return Candidate{"mixture", std::move(mixtures), std::move(held_out)};
   }
 
+  [[nodiscard]] std::vector<double> weights_by(const Matrix<double>& held_out,
+                                               const std::vector<std::size_t>& rows) const {
+    const Vector<double> counts =
+        rows_.weights.size() > 0 ? Vector<double>(rows_.weights(rows)) : Vector<double>();
+    return stacking_weights(held_out(rows, Eigen::all), counts);
+  }
+
   // Of each row by the candidates with the weights that the rows of the other parts give them.
-  [[nodiscard]] Vector<double> judged(const Matrix<double>& held_out) const {
+  [[nodiscard]] Vector<double> mixed_by_others(const Matrix<double>& held_out) const {
     Vector<double> result(held_out.rows());
     for (int part = 0; part < parts_.members(); ++part) {
       const std::vector<std::size_t> rows = parts_.rows_of(part);
-      result(rows) =
-          mixed_log_prob(held_out(rows, Eigen::all),
-                         stacking_weights(held_out(parts_.rows_without(part), Eigen::all)));
+      result(rows) = mixed_log_prob(held_out(rows, Eigen::all),
+                                    weights_by(held_out, parts_.rows_without(part)));
     }
     return result;
   }
 
-  [[nodiscard]] Fit blend(std::vector<Candidate> candidates, FitReport report,
-                          HeldOutLogProbs by_others) const {
+  // The mixture of all candidates that rows give a weight.
+  [[nodiscard]] DensityMixture<float> blend(std::vector<Candidate> candidates, FitReport& report,
+                                            HeldOutLogProbs& by_others) const {
     Matrix<double> held_out(rows_.size(), std::ssize(candidates));
     for (std::size_t k = 0; k < candidates.size(); ++k) {
       held_out.col(static_cast<Eigen::Index>(k)) = candidates[k].held_out;
     }
-    by_others.main = judged(held_out);
-    const std::vector<double> weights = stacking_weights(held_out);
+    by_others.main = mixed_by_others(held_out);
+    const std::vector<double> weights = stacking_weights(held_out, rows_.weights);
     std::vector<AnyDensity<float>> parts;
     std::vector<double> shares;
     for (std::size_t k = 0; k < candidates.size(); ++k) {
       const bool used = weights[k] >= kLeastWeight;
       const auto count = candidates[k].densities.size();
       report.blend.push_back({candidates[k].name, static_cast<int>(count), used ? weights[k] : 0,
-                              mean_nll(candidates[k].held_out)});
+                              mean_nll(candidates[k].held_out, rows_.weights)});
       if (!used) continue;
       for (AnyDensity<float>& density : candidates[k].densities) {
-        parts.push_back(std::move(density));
-        shares.push_back(weights[k] / static_cast<double>(count));
+        add_parts(std::move(density), weights[k] / static_cast<double>(count), parts, shares);
       }
     }
-    const double used = std::accumulate(shares.begin(), shares.end(), 0.0);
+    double used = 0;
+    for (const BlendShare& share : report.blend) used += share.weight;
     for (BlendShare& share : report.blend) share.weight /= used;
-    Fit result{
-        TabularDensity<float>(plan_.table.schema, DensityMixture<float>(std::move(parts), shares)),
-        std::move(report)};
-    if (run_.threads > 1) result.density.use_threads(std::make_shared<ThreadPool>(run_.threads));
-    assess(plan_.table, result.density, result.report, by_others);
+    return {std::move(parts), shares};
+  }
+
+  // first: the first of the members, whose course is kept.
+  [[nodiscard]] Fit judged(AnyDensity<float> main, const TabularDensity<float>& first,
+                           FitReport report, const HeldOutLogProbs& by_others) const {
+    Fit result{TabularDensity<float>(plan_.table.schema, std::move(main)), std::move(report)};
+    TabularDensity<float>& density = result.density;
+    if (run_.threads > 1) density.use_threads(std::make_shared<ThreadPool>(run_.threads));
+    assess(plan_.table, density, result.report, by_others);
     if (plan_.table.calibration.size() > 0) {
-      result.density.calibrate(plan_.table.calibration, true);
+      density.calibrate(plan_.table.calibration, true);
     } else {
-      result.density.calibrate_by(by_others.main);
+      density.calibrate_by(by_others.main(complete_rows(rows_)));
     }
+    density.history = first.history;
+    density.evaluations = first.evaluations;
     return result;
+  }
+
+  // One flow in place of the mixture, with or without an affine transform, as the rows prefer. A
+  // mixture has wider tails than a flow with a normal base can learn: docs/evidence.md.
+  [[nodiscard]] Fit distilled(const DensityMixture<float>& mixture, double seconds,
+                              FitReport report, const HeldOutLogProbs& by_others) const {
+    const auto options_for = [&](std::size_t draws) {
+      FitOptions options = plan_.options_for(draws);
+      options.train.method = Method::mle;
+      if (kinds_ == 2) options.flow.affine = report.blend[1].weight > report.blend[0].weight;
+      if (!plan_.settings.has("flow.student_t")) options.flow.student_t = kDegreesOfFreedom;
+      return options;
+    };
+    Distilled made = distill(mixture, plan_.table, options_for,
+                             {.members = parts_.members(), .seconds = seconds}, run_);
+    if (made.fit.report.training.stop_reason == StopReason::interrupted) return std::move(made.fit);
+    report.distilled = made.loss;
+    report.training.iterations += made.fit.report.training.iterations;
+    report.training.seconds += made.fit.report.training.seconds;
+    if (made.fit.report.training.stop_reason == StopReason::diverged) {
+      report.training.stop_reason = StopReason::diverged;
+    }
+    return judged(AnyDensity<float>(made.fit.density.main().clone()), made.fit.density,
+                  std::move(report), by_others);
   }
 
   FitPlan plan_;
@@ -338,6 +327,7 @@ class SeveralFits {
   RowShape shape_;
   MemberParts parts_;
   int kinds_;
+  std::optional<LeftOutRows> left_out_;  // once the members are there
 };
 
 }  // namespace

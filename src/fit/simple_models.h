@@ -1,4 +1,5 @@
-// Densities that take a second to fit, as models like any other.
+// Densities that take a second to fit, as models like any other. They know weights of rows and
+// gaps.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,20 @@ namespace jeffreys {
 [[nodiscard]] AnyDensity<float> gaussian_model(const RowShape& shape, const EncodedRows& training);
 
 // A mixture of Gaussians by expectation maximisation, stopped by the validation rows, which also
-// choose the number of components. Nothing for rows with categories or conditions.
+// choose the number of components. With categories or conditions it is that of the residuals of a
+// linear regression on them, times the frequencies of the classes. Gaps are filled first. Nothing
+// for rows without numbers.
 [[nodiscard]] std::optional<AnyDensity<float>> mixture_model(const RowShape& shape,
                                                              const EncodedRows& training,
                                                              const EncodedRows& validation,
                                                              std::uint64_t seed);
+
+// The mixture of src/fit/gap_mixture.h, whose components have class probabilities of their own, so
+// that they tell how categories and numbers hang together; gaps are left out of what it learns. It
+// chooses its number of components by itself. Throws std::invalid_argument for rows with
+// conditions.
+[[nodiscard]] AnyDensity<float> class_mixture_model(const RowShape& shape,
+                                                    const EncodedRows& training,
+                                                    std::uint64_t seed);
 
 }  // namespace jeffreys

@@ -14,8 +14,8 @@ namespace {
 constexpr Eigen::Index kPlacedRows = 4000;
 
 // Half a row is added to each class, so that none is impossible.
-Vector<double> log_frequencies(const Vector<double>& codes, Eigen::Index classes,
-                               const Vector<double>& weights) {
+Vector<double> log_shares(const Vector<double>& codes, Eigen::Index classes,
+                          const Vector<double>& weights) {
   Vector<double> counts = Vector<double>::Constant(classes, 0.5);
   for (Eigen::Index i = 0; i < codes.size(); ++i) {
     const auto place = static_cast<Eigen::Index>(codes(i));
@@ -43,8 +43,8 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows, Sim
   const EncodedRows& training = training_;
   for (std::size_t c = 0; c < shape.categories.size(); ++c) {
     log_frequencies_.push_back(
-        log_frequencies(training.x.col(shape.features + static_cast<Eigen::Index>(c)),
-                        shape.categories[c], training.weights));
+        log_shares(training.x.col(shape.features + static_cast<Eigen::Index>(c)),
+                   shape.categories[c], training.weights));
   }
   if (shape.features == 0) return;
   const Eigen::Index most =
@@ -68,7 +68,6 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows, Sim
       conditions, same, seed);
 }
 
-// One-hot codes of the classes, then the context.
 Matrix<double> TableBaseline::given(const MatrixView<double>& x,
                                     const MatrixView<double>& context) const {
   const Eigen::Index classes =

@@ -38,12 +38,18 @@ class TableBaseline {
     return std::get<GaussianBaseline>(numbers_);
   }
 
+  // Of the classes of each category.
+  [[nodiscard]] const std::vector<Vector<double>>& log_frequencies() const {
+    return log_frequencies_;
+  }
+  // What the numbers of rows x depend on: the one-hot codes of their classes, then the context.
+  [[nodiscard]] Matrix<double> given(const MatrixView<double>& x,
+                                     const MatrixView<double>& context) const;
+
   // In the user's units.
   [[nodiscard]] Vector<double> log_prob(const EncodedRows& rows) const;
 
  private:
-  [[nodiscard]] Matrix<double> given(const MatrixView<double>& x,
-                                     const MatrixView<double>& context) const;
   [[nodiscard]] Vector<double> log_density(const MatrixView<double>& x,
                                            const MatrixView<double>& context) const;
 

@@ -188,7 +188,7 @@ TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From>
 
 template <typename T>
 void TabularDensity<T>::calibrate(const EncodedRows& all, bool kept) {
-  const EncodedRows rows = rows_without_gaps(all);
+  const EncodedRows rows = all.take(complete_rows(all));
   const auto sorted = [&](From from) {
     Vector<double> scores = score(rows, from).log_prob;
     std::sort(scores.begin(), scores.end());
@@ -208,18 +208,20 @@ void TabularDensity<T>::calibrate_by(Vector<double> main_log_prob) {
 }
 
 template <typename T>
-Vector<double> TabularDensity<T>::p_values(const Vector<double>& log_prob, From from) const {
+Vector<double> TabularDensity<T>::p_values(const TableLogProb& scores, From from) const {
   const Vector<double>& known = from == From::main ? calibration_.main : calibration_.proxy;
   if (known.size() == 0) {
     throw std::invalid_argument(
         "p-values need rows that were not trained on, and none were kept for this model: fit it "
         "again with --calibration 0.1");
   }
-  return log_prob.unaryExpr([&](double value) {
+  Vector<double> p = scores.log_prob.unaryExpr([&](double value) {
     if (std::isnan(value)) return value;
     const auto below = std::upper_bound(known.begin(), known.end(), value) - known.begin();
     return static_cast<double>(1 + below) / static_cast<double>(1 + known.size());
   });
+  for (const std::size_t row : scores.with_gaps) p(static_cast<Eigen::Index>(row)) = std::nan("");
+  return p;
 }
 
 template <typename T>

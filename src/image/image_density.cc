@@ -94,12 +94,13 @@ Images ImageDensity::sample(std::size_t count, std::uint64_t seed, std::optional
 ImageScores ImageDensity::score(const Images& images, std::optional<From> from) const {
   const From speaks = from.value_or(density_.chosen());
   ImageScores scores;
-  scores.log_prob = density_.log_prob(latent_table(autoencoder_.encode(images)), speaks).log_prob;
+  const TableLogProb found = density_.log_prob(latent_table(autoencoder_.encode(images)), speaks);
+  scores.log_prob = found.log_prob;
   scores.error = autoencoder_.errors(images);
   const CalibrationScores& known = density_.calibration();
   const bool calibrated = (speaks == From::main ? known.main : known.proxy).size() > 0;
   scores.p_log_prob = calibrated
-                          ? density_.p_values(scores.log_prob, speaks)
+                          ? density_.p_values(found, speaks)
                           : Vector<double>::Constant(scores.log_prob.size(),
                                                      std::numeric_limits<double>::quiet_NaN());
   scores.p_error =

@@ -203,7 +203,8 @@ void export_zuko(const UnnormalizedDensity<T>& model, const std::filesystem::pat
   if (flow.options().affine || flow.options().student_t != 0) {
     throw std::invalid_argument(
         "expected a flow of splines over a normal base, as a zuko.flows.NSF is one: this flow has "
-        "an affine transform or a Student-t base");
+        "an affine transform or a Student-t base; fit again with flow.affine=false and "
+        "flow.student_t=0");
   }
   Arrays arrays;
   const auto put = [&](const std::string& name, Array array) {

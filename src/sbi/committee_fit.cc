@@ -17,8 +17,6 @@
 namespace jeffreys {
 namespace {
 
-namespace fs = std::filesystem;
-
 Matrix<double> columns_of(const Table& table, const std::vector<std::string>& names,
                           const std::vector<std::size_t>& rows) {
   Matrix<double> result(static_cast<Eigen::Index>(rows.size()),
@@ -164,22 +162,6 @@ class CommitteeFitting {
     return {rows_of(outcomes.training), rows_of(outcomes.validation)};
   }
 
-  // Without it all of the members' time would be in vain: it has what they leave.
-  [[nodiscard]] Fit fit_last(const PreparedTable& table) const {
-    FitOptions options = options_for_(table.rows());
-    const double limit = options.train.time_limit;
-    constexpr double kLeast = 0.01;  // 0 would be no limit
-    const auto workers = static_cast<double>(
-        std::clamp<std::size_t>(run_.threads, 1, static_cast<std::size_t>(committee_.members)));
-    if (limit > 0) {
-      options.train.time_limit = std::max(limit - training_seconds_ / workers, kLeast);
-    }
-    const int number = committee_.members + 1;
-    options.train.checkpoint.path =
-        run_.folder.empty() ? fs::path() : run_.folder / fmt::format("{}.checkpoint", number);
-    return fit(table, options, run_, fmt::format("fit {0} of {0}", number));
-  }
-
   // All that a member depends on.
   [[nodiscard]] std::string fingerprint(int member) const {
     FitOptions options = options_for_(parts_->split(member).training.size());
@@ -222,7 +204,9 @@ class CommitteeFitting {
     // By the schema of all pairs.
     const PreparedTable table =
         prepare(as_table(pairs_, rows_.front(), first, drawn), all.schema, split_of_draws());
-    CommitteeFit result{std::move(all), fit_last(table), table.rows(), {}};
+    Fit last = fit_after_members(table, options_for_(table.rows()),
+                                 {committee_.members, training_seconds_}, run_);
+    CommitteeFit result{std::move(all), std::move(last), table.rows(), {}};
     if (result.fit.report.training.stop_reason == StopReason::interrupted) return result;
     report(committee.left_out(), result);
     return result;

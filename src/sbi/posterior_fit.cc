@@ -41,6 +41,10 @@ PosteriorPlan plan_posterior(const Table& file, const PairColumns& columns,
     throw std::invalid_argument(
         "simple: posteriors are not mixed with simple models: leave it out");
   }
+  if (settings.has("distill")) {
+    throw std::invalid_argument(
+        "distill: several fits of a posterior are always learned by one flow: leave it out");
+  }
   Table pairs = ordered_by_content(file);
   const PairColumns all = complete_columns(columns, pairs, prior);
   FitPlan plan =

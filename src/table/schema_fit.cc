@@ -60,7 +60,7 @@ class Fit {
                       options.missing == Missing::keep ? "conditions" : "cells", kLeastRows,
                       options.missing == Missing::drop && table.rows() >= kLeastRows
                           ? ". --missing keep learns from the cells that the others have"
-                          : ""));
+                          : ": add rows"));
     }
     if (rows_.size() < table.rows()) {
       leading.push_back(fmt::format("{} of {} rows have missing {} and are left out.",

@@ -47,6 +47,25 @@ TEST_F(FitMembers, AreTheDefaultAndSpeakAsOne) {
               HasSubstr("--members 1"));
 }
 
+TEST_F(FitMembers, AreOneFlowOnRequest) {
+  const Outcome outcome = good(fit({"--members", "4", "--distill"}));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("main learned from a mixture"),
+                                 HasSubstr("one flow learned the mixture and loses")));
+  EXPECT_TRUE(good(fit({"--members", "4", "--distill", "--json", "-q"}))
+                  .json()
+                  .at("result")
+                  .at("distilled")
+                  .contains("loss"));
+  EXPECT_THAT(good({"inspect", "m"}).out, HasSubstr("flow"));
+  good({"plot", "m", "--training", "-o", "q.svg"});
+  EXPECT_THAT(refusal(kUsage, {"export", "zuko", "m", "-o", "z.npz"}), HasSubstr("Student-t"));
+  good(fit({"--members", "4", "--distill", "--set", "flow.student_t=0"}));
+  good({"export", "zuko", "m", "-o", "z.npz"});
+  EXPECT_THAT(refusal(kUsage, {"sample", "m", "-n", "2", "--from", "proxy"}),
+              HasSubstr("--members 1"));
+  EXPECT_THAT(refusal(kUsage, fit({"--members", "1", "--distill"})), HasSubstr("distill"));
+}
+
 TEST_F(FitMembers, GiveTheSameBytesForAnyNumberOfThreads) {
   good(fit({"--members", "4", "--threads", "1"}));
   const std::string one = bytes("m");
@@ -79,7 +98,7 @@ TEST_F(FitMembers, AreRefusedWhereTheyCannotBe) {
   EXPECT_THAT(refusal(kUsage, fit({"--members", "0"})), HasSubstr("--members"));
   EXPECT_THAT(refusal(kUsage, fit({"--simple", "maybe"})), HasSubstr("--simple"));
   EXPECT_THAT(refusal(kBadInput, fit({"--members", "40", "-q"})),
-              AllOf(HasSubstr("t.csv"), HasSubstr("120 complete rows are too few for 40 fits")));
+              AllOf(HasSubstr("t.csv"), HasSubstr("120 usable rows are too few for 40 fits")));
   EXPECT_FALSE(exists("m.members"));
 }
 

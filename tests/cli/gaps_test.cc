@@ -110,17 +110,26 @@ TEST_F(GapCommands, RefuseGivenValuesThatAreImpossible) {
               HasSubstr("whole rows"));
 }
 
-TEST_F(GapCommands, ASingleFitIsSaidToBeOne) {
+TEST_F(GapCommands, SeveralFitsKeepGapsAndWeights) {
   const Arguments quick{"--set", "iterations=5", "--set", "flow.hidden=8"};
   const auto fitted = [&](const Arguments& more) {
     return Arguments{"fit", "t.csv", "-o", "n"} + quick + more;
   };
-  EXPECT_THAT(good(fitted({"--missing", "keep"})).out,
-              HasSubstr("warning: a single fit instead of 10"));
-  EXPECT_THAT(refusal(kUsage, fitted({"--missing", "keep", "--members", "4"})),
-              AllOf(HasSubstr("members=4"), HasSubstr("missing cells"), HasSubstr("members=1")));
-  EXPECT_THAT(refusal(kUsage, fitted({"--weights", "a", "--members", "4"})),
-              AllOf(HasSubstr("members=4"), HasSubstr("weights")));
+  EXPECT_THAT(
+      good(fitted({"--missing", "keep"})).out,
+      AllOf(HasSubstr("199 training rows, each held out by 2 of 10 fits"), HasSubstr("mixture")));
+  EXPECT_THAT(good({"log_prob", "n", "t.csv", "--percentile", "-o", "p.csv"}).err,
+              HasSubstr("have no p_value"));
+  file("w.csv", lines("a,b,w", 100, [](Draws& draws, int row) {
+         return text_of(draws.normal()) + "," + text_of(draws.normal()) + "," +
+                std::to_string(row % 3);
+       }));
+  const auto json = good(Arguments{"fit", "w.csv", "-o", "w", "--weights", "w", "--members", "4",
+                                   "--json", "-q"} +
+                         quick)
+                        .json();
+  EXPECT_EQ(json.at("result").at("members"), 4);
+  EXPECT_EQ(json.at("result").at("blend").size(), 3U);
   // Several of complete rows know what follows from some of their columns, too.
   good(fitted({"--members", "2"}));
   EXPECT_EQ(Cells(good({"sample", "n", "-n", "7", "--given", "a=1"}).out).rows(), 7U);

@@ -203,6 +203,27 @@ TEST(MixtureBaseline, TakesAConstantForOneWhateverItsValue) {
   EXPECT_LT((MixtureBaseline(x, x, options).log_prob(x) - zeros).cwiseAbs().maxCoeff(), 1e-6);
 }
 
+// Rows that count nothing are as if they were not there: the part at (6, 1) goes away.
+TEST(MixtureBaseline, KnowsWeights) {
+  const Matrix<double> x = three_parts(600, 1);
+  const Matrix<double> validation = three_parts(300, 2);
+  const auto weights = [](Eigen::Index rows) {
+    Vector<double> result(rows);
+    for (Eigen::Index i = 0; i < rows; ++i) result(i) = i % 6 < 4 ? 7 : 0;
+    return result;
+  };
+  const MixtureBaseline mixture(x, validation, {.seed = 1}, weights(600), weights(300));
+  const Matrix<double> places{{-4, 0}, {0, 5}, {6, 1}};
+  const Vector<double> log_prob = mixture.log_prob(places);
+  const MixtureBaseline plain(x, validation, {.seed = 1});
+  // Three rows of four and one of four are left, of three of six and one of six.
+  EXPECT_NEAR(log_prob(0) - plain.log_prob(places)(0), std::log(0.75 / 0.5), 0.2);
+  EXPECT_NEAR(log_prob(1) - plain.log_prob(places)(1), std::log(0.25 / (1.0 / 6)), 0.3);
+  EXPECT_LT(log_prob(2), plain.log_prob(places)(2) - 3);
+  EXPECT_THROW(MixtureBaseline(x, validation, {}, -weights(600), weights(300)),
+               std::invalid_argument);
+}
+
 TEST(MixtureBaseline, KeepsANanInItsRow) {
   const MixtureBaseline mixture(three_parts(100, 1), three_parts(50, 2));
   Matrix<double> x = three_parts(3, 3);

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "support/model_helpers.h"
 
@@ -52,6 +54,27 @@ TEST(Stacking, LeavesOutWhatIsImpossible) {
   const Vector<double> mixed = mixed_log_prob(log_prob, weights);
   EXPECT_EQ(mixed(5), kImpossible);
   EXPECT_NEAR(mixed(3), std::log(weights[0]), 1e-12);
+}
+
+TEST(Stacking, ARowThatCountsTwiceIsTwoRows) {
+  const Matrix<double> log_prob = 2 * testing::normals(60, 3, 3);
+  Vector<double> counts(60);
+  std::vector<Eigen::Index> repeated;
+  for (Eigen::Index i = 0; i < 60; ++i) {
+    counts(i) = static_cast<double>(i % 3);
+    for (Eigen::Index k = 0; k < i % 3; ++k) repeated.push_back(i);
+  }
+  const std::vector<double> weighted = stacking_weights(log_prob, 5 * counts);
+  const std::vector<double> plain = stacking_weights(log_prob);
+  const std::vector<double> expected = stacking_weights(log_prob(repeated, Eigen::all));
+  double apart = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(weighted[k], expected[k], 1e-6);
+    apart = std::max(apart, std::abs(plain[k] - expected[k]));
+  }
+  EXPECT_GT(apart, 1e-3);
+  EXPECT_THROW(static_cast<void>(stacking_weights(log_prob, Vector<double>::Ones(2))),
+               std::invalid_argument);
 }
 
 TEST(Stacking, OfNoRowsIsEven) {

@@ -1,12 +1,11 @@
 // Several fits as one density.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "fit/simple_models.h"
 #include "fit/small_fits.h"
-#include "fit/table_baseline.h"
 #include "jeffreys/fit/fit_table.h"
 #include "jeffreys/fit/member_fits.h"
 #include "jeffreys/model/density_mixture.h"
@@ -17,10 +16,8 @@ namespace jeffreys::testing {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 ChosenSettings settings_of(const std::vector<std::string>& more) {
@@ -144,7 +141,7 @@ TEST(SeveralFits, TakeProxiesLabelsAndConditionsToo) {
   const TableFit given =
       fit_table(made_table(120, true), {.condition = {"a"}}, settings_of({"members=4"}));
   EXPECT_TRUE(std::isfinite(given.fit.report.main.held_out.nll));
-  EXPECT_EQ(given.fit.report.blend.back().name, "Gaussian");
+  EXPECT_EQ(given.fit.report.blend.back().name, "mixture");
 }
 
 TEST(SeveralFits, DependNeitherOnThreadsNorOnTheOrderOfRows) {
@@ -164,16 +161,105 @@ TEST(SeveralFits, DependNeitherOnThreadsNorOnTheOrderOfRows) {
   EXPECT_EQ(one, scores(backwards, 1));
 }
 
+// The table with every fifth row lacking b, and every seventh its label.
+Table with_gaps(Table table) {
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    if (i % 5 == 0) table.columns[1].numbers[i] = std::nan("");
+    if (i % 7 == 0 && table.columns.size() > 3) table.columns[3].codes[i] = -1;
+  }
+  return table;
+}
+
+// With gaps: judged by what they have, by fits that have not seen it.
+TEST(SeveralFits, KeepRowsWithGaps) {
+  const ChosenSettings settings = settings_of({"members=6", "iterations=300", "missing=keep"});
+  const TableFit made = fit_table(with_gaps(made_table(300)), {}, settings);
+  const FitReport& report = made.fit.report;
+  EXPECT_EQ(report.members, 6);
+  EXPECT_EQ(report.main.held_out.rows, 300U);
+  EXPECT_EQ(report.blend.back().name, "mixture");
+  EXPECT_EQ(made.fit.density.calibration().main.size(), 240) << "complete rows";
+  // What it says of itself is what fresh rows with gaps say of it. The standard error is 0.12.
+  const Table longer = with_gaps(made_table(900));
+  const Vector<double> log_prob = made.fit.density.log_prob(longer).log_prob;
+  EXPECT_NEAR(report.main.held_out.nll, -log_prob.tail(600).mean(), 0.4);
+  const TableFit dropped =
+      fit_table(with_gaps(made_table(300)), {}, settings_of({"members=6", "iterations=300"}));
+  EXPECT_EQ(dropped.fit.report.main.held_out.rows, 240U);
+}
+
+TEST(SeveralFits, WithGapsDependNeitherOnThreadsNorOnTheOrderOfRows) {
+  const Table table = with_gaps(made_table(100, true));
+  const ChosenSettings settings = settings_of({"members=4", "iterations=120", "missing=keep"});
+  const auto scores = [&](const Table& rows, std::size_t threads) {
+    return fit_table(rows, {}, settings, {.threads = threads})
+        .fit.density.log_prob(made_table(50, true))
+        .log_prob;
+  };
+  const Vector<double> one = scores(table, 1);
+  EXPECT_TRUE(one.allFinite());
+  EXPECT_EQ(one, scores(table, 3));
+  Table backwards = table;
+  for (Column& column : backwards.columns) {
+    std::reverse(column.numbers.begin(), column.numbers.end());
+    std::reverse(column.codes.begin(), column.codes.end());
+  }
+  EXPECT_EQ(one, scores(backwards, 1));
+}
+
+// Rows with a > 0 hardly count: neither for the members nor for the simple models nor for what is
+// said of them.
+TEST(SeveralFits, KnowWeightsOfRows) {
+  Table table = made_table(240);
+  Column weights{.name = "w", .numbers = std::vector<double>(240)};
+  std::vector<std::size_t> counting;
+  for (std::size_t i = 0; i < 240; ++i) {
+    weights.numbers[i] = table.columns[0].numbers[i] > 0 ? 0.03 : 3;
+    if (weights.numbers[i] > 1) counting.push_back(i);
+  }
+  table.columns.push_back(weights);
+  const ChosenSettings settings = settings_of({"members=6", "iterations=300"});
+  const TableFit made = fit_table(table, {.weights = "w"}, settings);
+  EXPECT_EQ(made.fit.report.members, 6);
+  const Vector<double> drawn = Eigen::Map<const Vector<double>>(
+      made.fit.density.sample(2000, 1).table.columns[0].numbers.data(), 2000);
+  EXPECT_LT((drawn.array() > 0.5).cast<double>().mean(), 0.1) << "15 % of normal numbers are";
+  // The same rows alone say as much.
+  const TableFit alone = fit_table(take_rows(made_table(240), counting), {}, settings);
+  EXPECT_NEAR(made.fit.report.main.held_out.nll, alone.fit.report.main.held_out.nll, 0.4);
+  EXPECT_NEAR(made.fit.report.gaussian.held_out.nll, alone.fit.report.gaussian.held_out.nll, 0.2);
+}
+
+TEST(SeveralFits, OneFlowLearnsThemOnRequest) {
+  const ChosenSettings settings = settings_of({"members=4", "iterations=1000", "distill=true",
+                                               "learning_rate.main=1e-2", "flow.hidden=16"});
+  for (const bool given : {false, true}) {
+    SchemaOptions columns;
+    if (given) columns.condition = {"a"};
+    const TableFit made = fit_table(made_table(200), columns, settings);
+    EXPECT_EQ(dynamic_cast<const DensityMixture<float>*>(&made.fit.density.main()), nullptr);
+    EXPECT_EQ(made.fit.density.main().context_features(), given ? 1 : 0);
+    ASSERT_TRUE(made.fit.report.distilled.has_value());
+    const PairedDifference loss = *made.fit.report.distilled;
+    EXPECT_GT(loss.mean, -2 * loss.standard_error);
+    EXPECT_LT(loss.mean, 0.3);
+    EXPECT_EQ(made.fit.report.main.held_out.rows, 200U);
+    EXPECT_EQ(made.fit.density.history.empty(), false);
+  }
+}
+
 class SeveralFitsFolder : public ScratchTest {
  protected:
-  [[nodiscard]] TableFit fitted(int steps, bool resume,
-                                const std::string& iterations = "40") const {
+  [[nodiscard]] TableFit fitted(int steps, bool resume, const std::string& iterations = "40",
+                                const std::vector<std::string>& more = {},
+                                const Table& table = made_table(100)) const {
     const FitRun run{.checkpoint = path("m.checkpoint"),
                      .folder = path("m.members"),
                      .resume = resume,
                      .should_stop = [steps]() mutable { return --steps < 0; }};
-    TableFit made =
-        fit_table(made_table(100), {}, settings_of({"members=4", "iterations=" + iterations}), run);
+    std::vector<std::string> all{"members=4", "iterations=" + iterations};
+    all.insert(all.end(), more.begin(), more.end());
+    TableFit made = fit_table(table, {}, settings_of(all), run);
     if (made.fit.report.training.stop_reason != StopReason::interrupted) run.remove_unfinished();
     return made;
   }
@@ -192,6 +278,24 @@ TEST_F(SeveralFitsFolder, GoOnAfterAnInterruptionAsIfNothingHadHappened) {
   EXPECT_EQ(fitted(10, true).fit.report.training.stop_reason, StopReason::interrupted);
   const TableFit resumed = fitted(1'000'000, true);
   EXPECT_EQ(resumed.fit.density.log_prob(made_table(50)).log_prob, whole);
+  EXPECT_EQ(files_in_folder(), 0U);
+}
+
+// Also while gaps are filled, and when one flow learns them.
+TEST_F(SeveralFitsFolder, GoOnWithGapsAndWhileTheyAreDistilled) {
+  const Table table = with_gaps(made_table(100, true));
+  const auto fit_so_far = [&](int steps, bool resume) {
+    return fitted(steps, resume, "120", {"missing=keep", "distill=true"}, table);
+  };
+  const auto scores = [&](const TableFit& made) {
+    return made.fit.density.log_prob(made_table(50, true)).log_prob;
+  };
+  const Vector<double> whole = scores(fit_so_far(1'000'000, false));
+  EXPECT_EQ(fit_so_far(200, false).fit.report.training.stop_reason, StopReason::interrupted);
+  EXPECT_TRUE(std::filesystem::exists(path("m.members/2.checkpoint")));
+  EXPECT_EQ(fit_so_far(350, true).fit.report.training.stop_reason, StopReason::interrupted);
+  EXPECT_TRUE(std::filesystem::exists(path("m.members/5.checkpoint"))) << "the last flow";
+  EXPECT_EQ(scores(fit_so_far(1'000'000, true)), whole);
   EXPECT_EQ(files_in_folder(), 0U);
 }
 
@@ -250,49 +354,13 @@ TEST(SeveralFits, RefuseWhatMakesNoSense) {
         (void)fit_table(made_table(60), {}, settings_of({"members=3", "validation.fraction=0"}));
       }),
       AllOf(HasSubstr("members=3"), HasSubstr("leave one out")));
-  EXPECT_THAT([] { (void)fit_table(made_table(60), {}, settings_of({"members=20"})); },
-              ThrowsMessage<InputError>(AllOf(HasSubstr("60 complete rows are too few for 20 fits"),
-                                              HasSubstr("--members"))));
-}
-
-TEST(SeveralFits, GiveWayToOneWhereRowsHaveGapsOrWeights) {
-  Table table = made_table(60);
-  Column weights{.name = "w", .numbers = std::vector<double>(60, 2)};
-  weights.numbers[5] = 1;
-  table.columns.push_back(weights);
-  const auto made = [&](const SchemaOptions& columns, const std::vector<std::string>& more) {
-    return fit_table(table, columns, settings_of(more)).fit.report;
-  };
-  const FitReport weighted = made({.weights = "w"}, {"iterations=2"});
-  EXPECT_EQ(weighted.members, 1);
-  EXPECT_THAT(weighted.warnings, Contains(HasSubstr("instead of 10")));
-  EXPECT_THAT(mistake_of([&] { (void)made({.weights = "w"}, {"members=3"}); }),
-              AllOf(HasSubstr("members=3"), HasSubstr("weights"), HasSubstr("members=1")));
-  EXPECT_EQ(made({.ignore = {"w"}}, {"iterations=2", "missing=keep"}).members, 10);
-  table.columns[1].numbers[7] = std::nan("");
-  const FitReport kept = made({.ignore = {"w"}}, {"iterations=2", "missing=keep"});
-  EXPECT_EQ(kept.members, 1);
-  EXPECT_THAT(kept.warnings, Contains(HasSubstr("missing cells")));
-  EXPECT_THAT(mistake_of([&] {
-                (void)made({.ignore = {"w"}}, {"members=3", "missing=keep"});
+  EXPECT_THAT(mistake_of([] {
+                (void)fit_table(made_table(60), {}, settings_of({"members=1", "distill=true"}));
               }),
-              AllOf(HasSubstr("members=3"), HasSubstr("missing cells"), HasSubstr("members=1")));
-  EXPECT_EQ(made({.ignore = {"w"}}, {"iterations=2"}).members, 10);
-  // Nothing to say where there would be one anyhow.
-  EXPECT_THAT(made({.weights = "w"}, {"iterations=2", "members=1"}).warnings,
-              Not(Contains(HasSubstr("instead of"))));
-}
-
-// The Gaussian among the models is the Gaussian of the verdict.
-TEST(SimpleModels, TheGaussianIsThatOfTheReport) {
-  for (const bool labels : {false, true}) {
-    const FitOptions options;
-    const PreparedTable table = prepare(made_table(80, labels), options);
-    const RowShape shape = row_shape(table.schema);
-    const TabularDensity<float> density(table.schema, gaussian_model(shape, table.training));
-    const Vector<double> expected = TableBaseline(shape, table.training).log_prob(table.validation);
-    EXPECT_TRUE(density.score(table.validation, From::main).log_prob.isApprox(expected, 1e-4));
-  }
+              AllOf(HasSubstr("distill=true"), HasSubstr("members=10")));
+  EXPECT_THAT([] { (void)fit_table(made_table(60), {}, settings_of({"members=20"})); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("60 usable rows are too few for 20 fits"),
+                                              HasSubstr("--members"))));
 }
 
 }  // namespace

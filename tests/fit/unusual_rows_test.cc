@@ -50,8 +50,7 @@ TEST(PValues, AreUniformOverFits) {
     const TableFit made = quick_fit(pairs_table(120, 2 * i), "0.4");
     ASSERT_EQ(made.table.calibration.size(), 48);
     ASSERT_TRUE(made.fit.density.calibration().kept);
-    const Vector<double> score =
-        made.fit.density.log_prob(pairs_table(1, 2 * i + 1), From::main).log_prob;
+    const TableLogProb score = made.fit.density.log_prob(pairs_table(1, 2 * i + 1), From::main);
     p.push_back(made.fit.density.p_values(score, From::main)(0));
   }
   std::sort(p.begin(), p.end());
@@ -73,11 +72,14 @@ TEST_F(KeptPValues, AreSmallForUnusualRows) {
   EXPECT_TRUE(density.calibration().kept);
   EXPECT_EQ(density.calibration().main, made.fit.density.calibration().main);
   const Table rows = TableMaker().numbers("a", {0, 2}).numbers("b", {0, -2}).table();
-  const Vector<double> p =
-      density.p_values(density.log_prob(rows, From::main).log_prob, From::main);
+  const Vector<double> p = density.p_values(density.log_prob(rows, From::main), From::main);
   EXPECT_GT(p(0), 0.3);
   EXPECT_DOUBLE_EQ(p(1), 1.0 / 101);
-  EXPECT_TRUE(std::isnan(density.p_values(Vector<double>::Constant(1, NAN), From::main)(0)));
+  TableLogProb scores = density.log_prob(rows, From::main);
+  scores.log_prob(0) = NAN;
+  scores.with_gaps = {1};
+  EXPECT_TRUE(std::isnan(density.p_values(scores, From::main)(0)));
+  EXPECT_TRUE(std::isnan(density.p_values(scores, From::main)(1))) << "it has gaps";
 }
 
 TEST(PValues, AreFromHeldOutRowsWhereNoneWereKept) {
@@ -87,8 +89,8 @@ TEST(PValues, AreFromHeldOutRowsWhereNoneWereKept) {
   const TableFit none =
       fit_table(pairs_table(100, 0), {},
                 settings_of({"iterations=5", "method=mle", "validation.fraction=0"}));
-  EXPECT_THROW((void)none.fit.density.p_values(Vector<double>::Zero(1), From::main),
-               std::invalid_argument);
+  const TableLogProb scores = none.fit.density.log_prob(pairs_table(1, 0), From::main);
+  EXPECT_THROW((void)none.fit.density.p_values(scores, From::main), std::invalid_argument);
 }
 
 TEST(PValues, NeedAShareThatLeavesRowsToTrainOn) {

@@ -151,6 +151,7 @@ TEST_F(FitPosterior, RefusesMembersThatDoNotGoWithTheSettings) {
   EXPECT_THAT(mistake(quick(3, {"validation.fraction=0.1"})), HasSubstr("validation.fraction"));
   EXPECT_THAT(mistake(quick(-1)), AllOf(HasSubstr("members"), HasSubstr("-1")));
   EXPECT_THAT(mistake(quick(1, {"simple=false"})), HasSubstr("simple models"));
+  EXPECT_THAT(mistake(quick(2, {"distill=true"})), HasSubstr("always learned by one flow"));
   EXPECT_THAT(mistake(quick(0), std::nullopt), HasSubstr("parameters: expected at least one"));
 }
 

@@ -31,9 +31,12 @@ class MixtureBaseline {
   // under which validation [rows, features] is likeliest; stops at most_components, at a component
   // for every two rows, or when two numbers in a row have not helped. Every covariance gets 1e-6 of
   // the column's variance on the diagonal. The same arguments give the same mixture. Throws
-  // std::invalid_argument for no rows, no columns, or values that are not finite.
+  // std::invalid_argument for no rows, no columns, or values that are not finite. weights: how much
+  // each row counts, in any unit; none: all the same.
   MixtureBaseline(const MatrixView<double>& training, const MatrixView<double>& validation,
-                  const MixtureOptions& options = {});
+                  const MixtureOptions& options = {},
+                  const VectorView<double>& weights = Vector<double>(),
+                  const VectorView<double>& validation_weights = Vector<double>());
 
   // The same by cross-validation: parts[i] is the part of row i of x, and rows of a part are judged
   // by mixtures of the others. The number of components, the number of steps and what is added to

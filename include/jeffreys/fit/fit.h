@@ -47,7 +47,7 @@ struct ModelReport {
 // A kind of density in the mixture that several fits make (DensityMixture), judged by rows that it
 // has not seen.
 struct BlendShare {
-  std::string name;   // "flow", "flow proxy", "Gaussian", "mixture"
+  std::string name;   // "flow", "whitened flow", "flow proxy", "Gaussian", "mixture"
   int densities = 1;  // of this kind, which share the weight evenly
   double weight = 0;  // in the mixture; 0: left out
   MeanNll held_out = {};
@@ -68,6 +68,9 @@ struct FitReport {
   // By how much a fit does better on the rows that stopped it than on others that it left out; it
   // is taken off the held-out NLLs.
   double optimism = 0;
+  // If one flow learned what several fits say, and is the main model in their place: how much less
+  // it finds of the mixture's own draws, in nats a row.
+  std::optional<PairedDifference> distilled = {};
   double balance = kNotMeasured;   // mean over the last tenth of training
   double residual = kNotMeasured;  // largest distance of a KL multiplier from rest, likewise
   std::string verdict;             // one sentence
@@ -113,9 +116,14 @@ struct FitRun {
 [[nodiscard]] Fit fit(const PreparedTable& table, const FitOptions& options, const FitRun& run = {},
                       const std::string& label = "fit");
 
+// The same, but nobody judges the result: the report has its training alone, and the main model
+// speaks.
+[[nodiscard]] Fit train_fit(const PreparedTable& table, const FitOptions& options,
+                            const FitRun& run = {}, const std::string& label = "fit");
+
 // Log densities of rows that were held out by some fits, in the user's units, where others judge
-// them than the main model and the Gaussian of the training rows; empty: these do. All rows are
-// then training rows too and have no weights, and table.validation does not count.
+// them than the main model and the Gaussian of the training rows; empty: these do. They are then
+// those of all training rows, in their order, and table.validation does not count.
 struct HeldOutLogProbs {
   Vector<double> main = {};
   Vector<double> gaussian = {};

@@ -43,7 +43,8 @@ struct FitOptions {
   TrainOptions train = {};
   // How many fits, which each leave out other rows, make one density; 0: by the number of rows.
   int members = 0;
-  bool simple = true;  // whether simple models may be part of it
+  bool simple = true;    // whether simple models may be part of it
+  bool distill = false;  // whether one flow learns it and stands in its place
 
   // Throws std::invalid_argument naming the setting, expected and actual value.
   void validate() const;

@@ -43,6 +43,8 @@ void visit_fit_options(Options& o, Visit&& visit) {
         "fits that each leave out other rows and make one density; 0: by the number of rows");
   visit("simple", o.simple, kOneOfItsNames,
         "whether a Gaussian and a mixture of Gaussians may be part of it");
+  visit("distill", o.distill, kOneOfItsNames,
+        "whether one flow learns what several fits say, and stands in their place");
   visit("validation.fraction", o.validation_fraction, kShareOrAutomatic,
         "share of rows held out; negative: 10 to 20 % by their number; 0: none");
   visit("calibration.fraction", o.calibration_fraction, kShareOrAutomatic,

@@ -44,11 +44,10 @@ struct TableFit {
 
 // By one fit, or by several, as the setting `members` says; if it does not, by so many as
 // default_table_members() says, but by one where the settings choose a method, a model or a proxy,
-// or hold nothing out, and where rows have weights or keep gaps, which several do not go with: a
-// warning of the report says so, and settings that ask for several are refused. The main model of
-// several is a DensityMixture of their models and, unless the setting `simple` is false, of a
-// Gaussian and of mixtures of Gaussians, weighed by rows that they have not seen; it has no proxy.
-// Their method is maximum likelihood unless another is chosen.
+// or hold nothing out. The main model of several is a DensityMixture of their models and, unless
+// the setting `simple` is false, of a Gaussian and of mixtures of Gaussians, weighed by rows that
+// they have not seen; it has no proxy. With the setting `distill` it is one flow that has learned
+// from draws of the mixture. Their method is maximum likelihood unless another is chosen.
 //
 // Throws as plan_fit and FitRun::check_unfinished do, and InputError for a checkpoint of another
 // fit. If it was interrupted, fit.report.training.stop_reason says so, and the same call with

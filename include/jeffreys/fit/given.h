@@ -40,12 +40,6 @@ template <typename T>
 // Takes the scores of rows away for which too few proposals count, and says so in `unusual`.
 void withhold_uncertain(TableLogProb& scores);
 
-// TabularDensity::p_values of scores, but none (NaN) of rows with gaps: whole rows are what they
-// would be compared with.
-template <typename T>
-[[nodiscard]] Vector<double> row_p_values(const TabularDensity<T>& density,
-                                          const TableLogProb& scores, From from);
-
 enum class Fill {
   draw,    // as the model would draw them: keeps the spread of the columns
   mean,    // the expectation; of a category the most probable label

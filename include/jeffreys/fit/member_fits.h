@@ -64,4 +64,16 @@ struct FittedMembers {
 // Throws InputError for a member in the folder that is of other rows or settings.
 [[nodiscard]] FittedMembers fit_members(const MemberJobs& jobs, const FitRun& run);
 
+// What members took before another fit follows.
+struct SpentOnMembers {
+  int members = 0;
+  double seconds = 0;  // of training, on all threads together
+};
+
+// A fit that follows the members and learns from them, as train_fit() makes it. Without it all of
+// their time would be in vain: of a time limit it has what they leave. Its checkpoint is in
+// run.folder.
+[[nodiscard]] Fit fit_after_members(const PreparedTable& table, FitOptions options,
+                                    const SpentOnMembers& spent, const FitRun& run);
+
 }  // namespace jeffreys

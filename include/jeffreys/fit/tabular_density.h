@@ -102,9 +102,10 @@ class TabularDensity {
   [[nodiscard]] const CalibrationScores& calibration() const { return calibration_; }
   // The share of rows like those of the fit that would be as unusual, (1 + number of calibration
   // rows with at most this log density) / (1 + number of calibration rows): uniform, or a little
-  // larger, for new rows of the same source. NaN stays NaN. Throws std::invalid_argument if there
-  // are no calibration rows.
-  [[nodiscard]] Vector<double> p_values(const Vector<double>& log_prob, From from) const;
+  // larger, for new rows of the same source. NaN for a row with gaps, since whole rows are what it
+  // would be compared with, and where the score is NaN. Throws std::invalid_argument if there are
+  // no calibration rows.
+  [[nodiscard]] Vector<double> p_values(const TableLogProb& scores, From from) const;
 
   // New rows. conditions [rows or 1, schema's context features]; see Schema::encode_conditions.
   // `first_row`, a multiple of kSampleBlock: the rows from there on of a larger sample, which can
