@@ -148,7 +148,7 @@ def test_files_that_are_no_models_are_refused(tmp_path):
     (tmp_path / "no.model").write_text("nothing")
     with pytest.raises(jf.InputError, match="no.model"):
         jf.load(tmp_path / "no.model")
-    with pytest.raises(jf.InputError, match="absent.model"):
+    with pytest.raises(FileNotFoundError, match="absent.model"):
         jf.load(tmp_path / "absent.model")
 
 

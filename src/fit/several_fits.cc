@@ -9,6 +9,7 @@
 
 #include "base/fingerprint.h"
 #include "fit/simple_models.h"
+#include "fit/table_baseline.h"
 #include "jeffreys/evaluate/stacking.h"
 #include "jeffreys/fit/member_fits.h"
 #include "jeffreys/model/density_mixture.h"
@@ -49,6 +50,16 @@ class SeveralFits {
     }
     FitReport report;
     summarize(fitted, report);
+    try {
+      return finished(blend_all(fitted, report));
+    } catch (const Interrupted&) {
+      report.training.stop_reason = StopReason::interrupted;
+      return finished({fitted.members.front().density, std::move(report)});
+    }
+  }
+
+ private:
+  [[nodiscard]] Fit blend_all(const FittedMembers& fitted, FitReport report) const {
     std::vector<Candidate> candidates = member_candidates(fitted.members, report);
     Candidate gaussian = gaussian_candidate();
     HeldOutLogProbs held_out{.gaussian = gaussian.held_out};
@@ -61,10 +72,9 @@ class SeveralFits {
     Fit made = blend(std::move(candidates), std::move(report), held_out);
     made.density.history = fitted.members.front().density.history;
     made.density.evaluations = fitted.members.front().density.evaluations;
-    return finished(std::move(made));
+    return made;
   }
 
- private:
   [[nodiscard]] int left_out_by(int members) const {
     const double share = options_.validation_fraction;
     if (share < 0) return members < 5 ? 1 : 2;
@@ -270,9 +280,9 @@ class SeveralFits {
   [[nodiscard]] std::optional<Candidate> mixture_candidate() const {
     std::vector<AnyDensity<float>> mixtures;
     for (int m = 0; m < parts_.members(); ++m) {
-      std::optional<AnyDensity<float>> mixture =
-          mixture_model(shape_, rows_.take(parts_.split(m).training), rows_.take(parts_.rows_of(m)),
-                        options_.seed + static_cast<std::uint64_t>(m));
+      std::optional<AnyDensity<float>> mixture = mixture_model(
+          shape_, rows_.take(parts_.split(m).training), rows_.take(parts_.rows_of(m)),
+          options_.seed + static_cast<std::uint64_t>(m), interrupt_if(run_.should_stop));
       if (!mixture) return {};
       mixtures.push_back(std::move(*mixture));
     }

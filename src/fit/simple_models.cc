@@ -56,10 +56,12 @@ AnyDensity<float> gaussian_model(const RowShape& shape, const EncodedRows& train
 }
 
 std::optional<AnyDensity<float>> mixture_model(const RowShape& shape, const EncodedRows& training,
-                                               const EncodedRows& validation, std::uint64_t seed) {
+                                               const EncodedRows& validation, std::uint64_t seed,
+                                               const std::function<void()>& on_step) {
   if (!shape.categories.empty() || shape.context_features > 0) return {};
   const MixtureBaseline mixture(spread_over_cells(training, 2 * seed).x,
-                                spread_over_cells(validation, 2 * seed + 1).x, {.seed = seed});
+                                spread_over_cells(validation, 2 * seed + 1).x,
+                                {.seed = seed, .on_step = on_step});
   std::vector<GaussianComponent> components;
   for (const MixtureComponent& part : mixture.components()) {
     components.push_back({part.weight, part.mean, part.factor});
