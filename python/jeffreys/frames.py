@@ -266,8 +266,10 @@ class Layout:
     def table(self, X: Any, text_columns: Any = (), weights: Any = None) -> _core.Table:
         """X, of this layout, for the library; weights of its rows as one more column."""
         if isinstance(X, np.ndarray):
-            if self.is_plain(X) and not text_columns and weights is None:
-                return _core.Table(X, [], SOURCE)
+            if self.is_plain(X) and not text_columns:
+                if weights is None:
+                    return _core.Table(X, [], SOURCE)
+                return _core.Table([*zip(self.names, X.T), (self.weights_name, weights)], SOURCE)
             import pandas
 
             X = pandas.DataFrame(X, columns=self.names)

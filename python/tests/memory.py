@@ -47,7 +47,8 @@ def questions():
     rows = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
     rows[np.isnan(rows).all(axis=1)] = 0
     d = jf.Density(settings=SMALL, members=1, missing="keep", n_jobs=1, verbose=False).fit(rows)
-    d.score_samples(X, columns=["x1"], given=["x2"]), d.sample(4, given={"x1": 0.5}), d.describe_rows(rows)
+    d.score_samples(X, columns=["x1"], given=["x2"]), d.sample(4, given={"x1": 0.5})
+    d._density.describe_rows(d._table(rows), None, 1)  # the method of Density would import pandas
     filled = d.impute(rows, draws=2)
     assert np.isfinite(filled[1]).all()
     check = d.check_synthetic(d.sample(30), X)
