@@ -59,8 +59,11 @@ class Answers:
             wanted = column_names(self._layout, columns, "columns"), column_names(self._layout, given, "given")
             table = self._some_columns(X)
             return self._density.log_prob_given(table, *wanted, model, threads_of(self.n_jobs, table.rows))
-        table = self._table(X)
-        return self._density.log_prob(table, model, threads_of(self.n_jobs, table.rows))
+        density = self._fitted()
+        X = self._layout.check(X, type(self).__name__)
+        if self._layout.is_plain(X) and not density.text_columns:
+            return density.log_prob_of_numbers(X, model, threads_of(self.n_jobs, len(X)))
+        return density.log_prob(self._layout.table(X, density.text_columns), model, threads_of(self.n_jobs, len(X)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, model: str | None = None) -> float:
         """The mean log density of the rows that have one, by their weights: higher is better."""
@@ -118,8 +121,17 @@ class Answers:
         density = self._fitted()
         if isinstance(n_samples, bool) or not hasattr(n_samples, "__index__") or n_samples < 1:
             raise ValueError(f"n_samples: expected a whole number from 1 on, got {n_samples!r}")
+        if given is None and density.condition_names:
+            names = ", ".join(density.condition_names)
+            example = "{" + ", ".join(f"{name!r}: ..." for name in density.condition_names) + "}"
+            raise _core.InputError(
+                f"given: the density is conditional on {names}; say on what, as in given={example}, or with a frame of conditions"
+            )
         threads = threads_of(self.n_jobs, n_samples)
-        table, rate = density.sample(n_samples, seed_of(random_state), self._given(given), model, threads)
+        try:
+            table, rate = density.sample(n_samples, seed_of(random_state), self._given(given), model, threads)
+        except _core.InputError as problem:  # What a dict gives is a table of one row to the library.
+            raise _core.InputError(str(problem).replace("row 1: ", "given: ", 1)) if isinstance(given, dict) else problem from None
         if rate < 0.2:
             warnings.warn(f"only {rate:.0%} of the moves of the Markov chain were accepted: do not trust these rows", stacklevel=2)
         return self._layout.give(table)

@@ -44,9 +44,9 @@ class Comparison:
 
     def plot(self) -> Any:
         """A matplotlib Figure: differences from the first method with their intervals, and times."""
-        from . import plots
+        from . import check_plots
 
-        return plots.draw_comparison(self)
+        return check_plots.draw_comparison(self)
 
     def __repr__(self) -> str:
         width = max([6, *(len(each["method"]) for each in self.methods)])

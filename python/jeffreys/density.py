@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import warnings
@@ -42,6 +43,14 @@ class Density(Answers, Estimator):
     checkpoint : a file that an interrupted fit leaves, for `fit(X, resume=True)`.
 
     Columns of arrays are called x1, x2, ...
+
+    Attributes
+    ----------
+    report_, notes_, warnings_ : all that is known about the fit, what was found in the columns, what to be careful about.
+    settings_ : every setting with the value, as a text, that the fit had.
+    main_, proxy_ : both models, each by itself.
+    held_out_ : rows of X, by number, that a single fit held out to decide when to stop; none of several fits, each of which
+        holds out others. n_iter_, n_features_in_, feature_names_in_ : as of any estimator.
 
     Examples
     --------
@@ -115,12 +124,13 @@ class Density(Answers, Estimator):
         checkpoint = self._scratch.checkpoint(self.checkpoint)
         with Progress(self.verbose, self.callback) as progress:
             try:
-                density, result = data.fit(threads_of(self.n_jobs), checkpoint, resume, progress)
+                density, result, held_out = data.fit(threads_of(self.n_jobs), checkpoint, resume, progress)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(
                     f"the fit was interrupted; {checkpoint} is saved: fit(X, resume=True) goes on from there"
                 ) from None
         self._take(density.with_attachment(_ATTACHMENT, layout.to_json()), layout, json.loads(result))
+        self.held_out_ = held_out
         if self.report_["stop_reason"] == "diverged":
             warnings.warn(f"the fit diverged: {self.report_['verdict']}", RuntimeWarning, stacklevel=2)
         return self
@@ -129,6 +139,8 @@ class Density(Answers, Estimator):
         self._density = density
         self._layout = layout
         self.report_ = report
+        record = json.loads(density.record) if density.record else {}
+        self.settings_ = {key: setting["value"] for key, setting in record.get("settings", {}).items()}
         self.notes_ = density.notes
         self.warnings_ = report.get("warnings", [])
         self.n_iter_ = report.get("iterations", 0)
@@ -202,7 +214,7 @@ class _Data:
     def table(self) -> _core.Table:
         return self.layout.table(self.X, self.chosen[0]["categorical"], self.weights)
 
-    def fit(self, threads: int, checkpoint: str, resume: bool, progress: Progress) -> tuple[_core.Density, str]:
+    def fit(self, threads: int, checkpoint: str, resume: bool, progress: Progress) -> tuple[_core.Density, str, np.ndarray]:
         table = self.table()
         if workers() > 0:
             members = _core.table_members(table, *self.chosen)
@@ -224,6 +236,8 @@ def _layout_of(density: _core.Density) -> Layout:
 
 def load(path: str | os.PathLike) -> Any:
     """A model file of this package or of the program: a Density, or a Posterior."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, "there is no such model file", os.fspath(path))
     density = _core.Density.load(os.fspath(path))
     if "posterior" in density.attachments:
         from .posterior import Posterior

@@ -110,6 +110,8 @@ def setting_text(value: Any) -> str:
 def chosen_settings(owner: Any, arguments: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """The settings of a fit as (key, value, what messages call it): its owner's `settings`, arguments that are settings too
     and not "auto", and the seed."""
+    if owner.settings is not None and not hasattr(owner.settings, "items"):
+        raise TypeError(f"settings: expected a dict such as {{'iterations': 20_000}}, got {type(owner.settings).__name__}")
     chosen = [(key, setting_text(value), "settings") for key, value in (owner.settings or {}).items()]
     for key in arguments:
         if getattr(owner, key) not in ("auto", None):

@@ -41,6 +41,9 @@ def as_array(X: Any) -> np.ndarray:
     array = np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}")
+    if array.ndim == 0:
+        hint = "; read the file first, for example with pandas.read_csv" if isinstance(X, str) else ""
+        raise ValueError(f"Expected 2D array, got scalar array instead: X is a frame, or an array of [rows, columns], not {type(X).__name__}{hint}")
     if array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead. "
@@ -256,11 +259,17 @@ class Layout:
             name += "_"
         return name
 
+    def is_plain(self, X: Any) -> bool:
+        """Whether X is numbers alone, as the library reads them."""
+        return self.columns is None and type(X) is np.ndarray and X.dtype != object
+
     def table(self, X: Any, text_columns: Any = (), weights: Any = None) -> _core.Table:
         """X, of this layout, for the library; weights of its rows as one more column."""
         if isinstance(X, np.ndarray):
-            if self.columns is None and X.dtype != object and not text_columns and weights is None:
-                return _core.Table(X, [], SOURCE)
+            if self.is_plain(X) and not text_columns:
+                if weights is None:
+                    return _core.Table(X, [], SOURCE)
+                return _core.Table([*zip(self.names, X.T), (self.weights_name, weights)], SOURCE)
             import pandas
 
             X = pandas.DataFrame(X, columns=self.names)

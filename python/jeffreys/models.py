@@ -169,11 +169,16 @@ class SplineFlow(Model):
         """The flow of `zuko.flows.NSF(...).state_dict()`, or of the flow itself."""
         if hasattr(state_dict, "state_dict"):
             state_dict = state_dict.state_dict()
+        if not hasattr(state_dict, "items"):
+            raise TypeError(f"state_dict: expected that of a zuko.flows.NSF, or the flow, got {type(state_dict).__name__}")
         arrays = {f"param.{key}": np.asarray(v.detach().cpu() if hasattr(v, "detach") else v) for key, v in state_dict.items()}
         with tempfile.TemporaryDirectory(prefix="jeffreys-") as folder:
             path = os.path.join(folder, "state_dict.npz")
             np.savez(path, **arrays)
-            return cls._of(_kind(dtype)[0].from_zuko(path))
+            try:
+                return cls._of(_kind(dtype)[0].from_zuko(path))
+            except _core.InputError as problem:
+                raise _core.InputError(str(problem).replace(path, "state_dict")) from None
 
     def to_zuko(self) -> dict[str, Any]:
         """A state dict for `zuko.flows.NSF`: tensors where torch is imported, else arrays."""

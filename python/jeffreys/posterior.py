@@ -58,7 +58,7 @@ class Posterior:
         extrapolate: bool = False, sampler: str = "metropolis",
     ) -> Any:  # fmt: skip
         """Parameters (*sample_shape, parameters) given one observation; the same seed gives the same."""
-        shape = (sample_shape,) if isinstance(sample_shape, int) else tuple(sample_shape)
+        shape = _shape(sample_shape)
         drawn = self._draw(self._one(x), math.prod(shape), seed, model, extrapolate, sampler)
         return like(drawn.reshape(*shape, -1), self._given(x))
 
@@ -67,15 +67,13 @@ class Posterior:
         sampler: str = "metropolis",
     ) -> Any:  # fmt: skip
         """The same for several observations x [observations, outcomes]: (*sample_shape, observations, parameters)."""
-        shape = (sample_shape,) if isinstance(sample_shape, int) else tuple(sample_shape)
+        shape = _shape(sample_shape)
         observed = self._read(x)
         drawn = self._draw(observed, math.prod(shape), seed, model, extrapolate, sampler)
         by_observation = drawn.reshape(len(observed), *shape, drawn.shape[1])
         return like(np.moveaxis(by_observation, 0, -2), x)
 
     def _draw(self, observed: np.ndarray, samples: int, seed: Any, model: Any, extrapolate: bool, sampler: str) -> np.ndarray:
-        if samples < 1:
-            raise ValueError("sample_shape: expected at least one sample")
         sampling = _core.PosteriorSampling(model, sampler, seed_of(seed), extrapolate)
         self._warn(observed, extrapolate)
         return self._posterior.sample(observed, samples, sampling, threads_of(self.n_jobs, len(observed) * samples))
@@ -161,10 +159,10 @@ class Posterior:
 
     def plot(self, x: Any = None, truth: Any = None, *, samples: int = 10_000, **options: Any) -> Any:
         """A matplotlib Figure: every parameter against every other, with the regions of 50 and 90 %."""
-        from . import plots
+        from . import check_plots
 
         drawn = np.asarray(self.sample((samples,), x=x, **options))
-        return plots.draw_posterior(drawn, self.parameter_names, truth, self.prior)
+        return check_plots.draw_posterior(drawn, self.parameter_names, truth, self.prior)
 
     def __repr__(self) -> str:
         return f"Posterior({', '.join(self.parameter_names)} | {', '.join(self.outcome_names)})"
@@ -216,6 +214,14 @@ class Posterior:
                 return
 
 
+def _shape(given: Any) -> tuple[int, ...]:
+    """A number of samples, or the shape that they are to have, as a tuple."""
+    shape = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not all(hasattr(length, "__index__") and length >= 1 for length in shape):
+        raise ValueError(f"sample_shape: expected a whole number from 1 on, or a tuple of them, got {given!r}")
+    return tuple(length.__index__() for length in shape)
+
+
 class Check:
     """What a check found: sbc (ranks of each parameter), coverage (highest-density regions), tarp, and the verdict.
 
@@ -236,9 +242,9 @@ class Check:
 
     def plot(self) -> Any:
         """A matplotlib Figure of the coverage curves and the histograms of ranks."""
-        from . import plots
+        from . import check_plots
 
-        return plots.draw_check(self)
+        return check_plots.draw_check(self)
 
     def __repr__(self) -> str:
         return f"Check({self.verdict}; p = {self.p_value:.3g}, {len(self.ranks['density'])} pairs)"

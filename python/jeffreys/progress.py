@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from typing import Any, Callable
 
 
@@ -70,7 +71,9 @@ class Progress:
 
 def _new_bar(label: str, total: int) -> Any:
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # In a notebook without widgets it is a line of text, which is no reason to worry.
+            from tqdm.auto import tqdm
     except ImportError:
         return _Line(label, total)
     return tqdm(desc=label, total=total, leave=False)

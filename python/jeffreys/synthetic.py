@@ -42,9 +42,9 @@ class SyntheticCheck:
 
     def plot(self) -> Any:
         """A matplotlib Figure: columns, pairs, and distances to the closest training row."""
-        from . import plots
+        from . import check_plots
 
-        return plots.draw_synthetic(self)
+        return check_plots.draw_synthetic(self)
 
     def __repr__(self) -> str:
         return f"<check of {self.rows} synthetic rows beside {self.real_rows} real ones: {self.verdict}>"

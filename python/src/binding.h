@@ -40,6 +40,11 @@ py::array_t<T> to_array(std::vector<T> values) {
   return py::array_t<T>({size}, {static_cast<py::ssize_t>(sizeof(T))}, data, owner);
 }
 
+// A table of numbers; columns are called x1, x2, ... as in a file, unless they have names. Its
+// first row is called by this number in messages.
+Table numbers_table(const MatrixView<double>& values, std::vector<std::string> names,
+                    const std::string& source, Eigen::Index first_row = 0);
+
 // "main", "proxy" or nothing: the density's own choice. Throws std::invalid_argument for another.
 std::optional<From> read_from(const std::optional<std::string>& from);
 

@@ -1,5 +1,8 @@
 // Fits of tables, and the densities that come of them.
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <unordered_map>
 
 #include "jeffreys/fit/evaluate_density.h"
 #include "jeffreys/fit/explain.h"
@@ -14,6 +17,36 @@ namespace {
 
 using Settings = std::vector<std::tuple<std::string, std::string, std::string>>;
 
+// The rows of the table that were held out, in increasing order. A fit mixes the rows, so they are
+// found by what they hold; which of two equal rows it is makes no difference.
+std::vector<std::int64_t> held_out_rows(const Table& table, const PreparedTable& prepared) {
+  if (prepared.validation.size() == 0) return {};
+  const auto bytes = [](const EncodedRows& rows, Eigen::Index i) {
+    std::string result;
+    for (const Matrix<double>* part : {&rows.x, &rows.context}) {
+      if (part->cols() == 0) continue;
+      const Vector<double> numbers = part->row(i);
+      result.append(reinterpret_cast<const char*>(numbers.data()),
+                    static_cast<std::size_t>(numbers.size()) * sizeof(double));
+    }
+    return result;
+  };
+  const Schema::Encoded all = prepared.schema.encode(table);
+  std::unordered_map<std::string, std::vector<std::size_t>> places;
+  for (Eigen::Index i = all.size(); i-- > 0;) {
+    places[bytes(all, i)].push_back(all.rows[static_cast<std::size_t>(i)]);
+  }
+  std::vector<std::int64_t> found;
+  for (Eigen::Index i = 0; i < prepared.validation.size(); ++i) {
+    const auto same = places.find(bytes(prepared.validation, i));
+    if (same == places.end() || same->second.empty()) continue;
+    found.push_back(static_cast<std::int64_t>(same->second.back()));
+    same->second.pop_back();
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 py::tuple fit_in_python(const Table& table, const py::dict& columns, const Settings& settings,
                         const std::string& preset, const std::string& source, std::size_t threads,
                         const std::string& checkpoint, bool resume, py::object tell) {
@@ -27,7 +60,8 @@ py::tuple fit_in_python(const Table& table, const py::dict& columns, const Setti
       fit_record(source, made.table, made.options, made.defaults, made.fit.report);
   if (!checkpoint.empty()) run.remove_unfinished();
   return py::make_tuple(DensityHandle(std::move(made.fit.density)),
-                        result_record(made.table, made.fit.report));
+                        result_record(made.table, made.fit.report),
+                        to_array(held_out_rows(table, made.table)));
 }
 
 // How many fits it will be.
@@ -48,6 +82,15 @@ void fit_member_in_python(const Table& table, const py::dict& columns, const Set
   watch.rethrow();
 }
 
+// NaN for a row without a score.
+void write_by_row(const Vector<double>& values, const std::vector<std::size_t>& rows,
+                  std::span<double> out) {
+  if (rows.size() < out.size()) std::fill(out.begin(), out.end(), std::nan(""));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out[rows[i]] = values(static_cast<Eigen::Index>(i));
+  }
+}
+
 // Those that the program gives: none where too much is left open.
 TableLogProb scores_of(const TabularDensity<float>& density, const Table& table, From from) {
   return without_gil([&] {
@@ -63,6 +106,30 @@ py::array_t<double> log_prob(DensityHandle& self, const Table& table,
   const From speaker = read_from(from).value_or(density->chosen());
   const TableLogProb scores = scores_of(*density, table, speaker);
   return by_row(scores.log_prob, scores.rows, table.rows());
+}
+
+// The same of numbers alone, in blocks: less memory, and nothing of the size of the whole is
+// copied. With conditions an energy proxy draws samples by the place of a row, so that there is one
+// block.
+py::array_t<double> log_prob_of_numbers(DensityHandle& self, const MatrixView<double>& values,
+                                        const std::optional<std::string>& from,
+                                        std::size_t threads) {
+  constexpr Eigen::Index kBlock = 1 << 14;
+  const auto density = self.with(threads);
+  const From speaker = read_from(from).value_or(density->chosen());
+  py::array_t<double> result(values.rows());
+  double* const out = result.mutable_data();
+  const Eigen::Index most = density->schema().context_features() > 0 ? values.rows() : kBlock;
+  without_gil([&] {
+    for (Eigen::Index first = 0; first < values.rows(); first += most) {
+      const Eigen::Index rows = std::min(most, values.rows() - first);
+      const Table table = numbers_table(values.middleRows(first, rows), {}, "X", first);
+      TableLogProb scores = density->log_prob(table, speaker, Unusual::keep);
+      withhold_uncertain(scores);
+      write_by_row(scores.log_prob, scores.rows, {out + first, static_cast<std::size_t>(rows)});
+    }
+  });
+  return result;
 }
 
 // What `jeffreys log_prob` writes: scores, their errors, and notes on unusual rows.
@@ -184,11 +251,7 @@ SchemaOptions read_columns(const py::dict& given) {
 py::array_t<double> by_row(const Vector<double>& values, const std::vector<std::size_t>& rows,
                            std::size_t all) {
   py::array_t<double> result(static_cast<py::ssize_t>(all));
-  double* const out = result.mutable_data();
-  if (rows.size() < all) std::fill(out, out + all, std::nan(""));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    out[rows[i]] = values(static_cast<Eigen::Index>(i));
-  }
+  write_by_row(values, rows, {result.mutable_data(), all});
   return result;
 }
 
@@ -273,6 +336,7 @@ void bind_density(py::module_& module) {
           [](const DensityHandle& self) { return self.get().schema().text_columns(); })
       .def("course", [](const DensityHandle& self) { return training_course(self.get()); })
       .def("log_prob", &log_prob)
+      .def("log_prob_of_numbers", &log_prob_of_numbers)
       .def("describe_rows", &describe_rows)
       .def("p_values", &p_values)
       .def("explain", &explain_rows)

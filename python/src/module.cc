@@ -30,9 +30,25 @@ std::string argument_of(const std::string& option) {
   return name;
 }
 
+// What only makes sense to who writes C++.
+std::string without_cpp(std::string text) {
+  constexpr std::pair<const char*, const char*> kWords[] = {
+      {"FarObservations::extrapolate", "extrapolate=True"},
+      {"observed: row", "x: row"},
+      {"SplineFlowOptions.", ""},
+      {"ResidualEnergyOptions.", ""},
+      {"FilmEnergyOptions.", ""}};
+  for (const auto& [theirs, ours] : kWords) {
+    const std::size_t place = text.find(theirs);
+    if (place != std::string::npos) text.replace(place, std::string_view(theirs).size(), ours);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string in_python(const std::string& text) {
+std::string in_python(const std::string& original) {
+  const std::string text = without_cpp(original);
   const auto belongs = [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; };
   std::string result;
   for (std::size_t i = 0; i < text.size();) {

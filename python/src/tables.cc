@@ -17,7 +17,9 @@ auto to_vector(const Array& array) {
 }
 
 // Messages speak of rows by line() - 1: see module.cc.
-void number_rows(Table& table) { table.anchors = {{0, 1}}; }
+void number_rows(Table& table, Eigen::Index first_row = 0) {
+  table.anchors = {{0, static_cast<std::size_t>(first_row) + 1}};
+}
 
 Table from_columns(const py::list& columns, const std::string& source) {
   Table table{source, {}, {}};
@@ -40,19 +42,6 @@ Table from_columns(const py::list& columns, const std::string& source) {
     }
     table.columns.push_back(std::move(column));
   }
-  number_rows(table);
-  return table;
-}
-
-// Columns are called x1, x2, ... as in a file of numbers, unless they have names.
-Table from_array(const MatrixView<double>& values, const std::vector<std::string>& names,
-                 const std::string& source) {
-  std::vector<std::string> all = names;
-  if (all.empty()) {
-    for (Eigen::Index i = 0; i < values.cols(); ++i) all.push_back(fmt::format("x{}", i + 1));
-  }
-  Table table = table_from_matrix(values, all);
-  table.source = source;
   number_rows(table);
   return table;
 }
@@ -88,10 +77,22 @@ py::array_t<double> to_matrix(const Table& table) {
 
 }  // namespace
 
+Table numbers_table(const MatrixView<double>& values, std::vector<std::string> names,
+                    const std::string& source, Eigen::Index first_row) {
+  if (names.empty()) {
+    for (Eigen::Index i = 0; i < values.cols(); ++i) names.push_back(fmt::format("x{}", i + 1));
+  }
+  Table table = table_from_matrix(values, names);
+  table.source = source;
+  number_rows(table, first_row);
+  return table;
+}
+
 void bind_tables(py::module_& module) {
   py::class_<Table>(module, "Table")
       .def(py::init(&from_columns), py::arg("columns"), py::arg("source"))
-      .def(py::init(&from_array), py::arg("values"), py::arg("names"), py::arg("source"))
+      .def(py::init(&numbers_table), py::arg("values"), py::arg("names"), py::arg("source"),
+           py::arg("first_row") = 0)
       .def_property_readonly("rows", &Table::rows)
       .def_property_readonly("names",
                              [](const Table& table) {

@@ -37,7 +37,11 @@ def test_other_tables_are_pair_plots(frame, fitted, saved):
     assert len(figure.axes) == 9 and "3 of 8 columns" in figure._suptitle.get_text()
     with pytest.raises(ValueError, match="no column 'x'"):
         fitted.plot(columns=["x"])
-    saved(quick(condition=["site"]).fit(frame[["height", "age", "site"]]).plot(given={"site": "north"}))
+    by_site = quick(condition=["site"]).fit(frame[["height", "age", "site"]])
+    saved(by_site.plot(given={"site": "north"}))
+    assert len(saved(by_site.plot(frame[["height", "age", "site"]])).axes) == 4
+    with pytest.raises(ValueError, match="conditional on site"):
+        by_site.plot()
 
 
 def test_training_has_curves(fitted, plane, saved):

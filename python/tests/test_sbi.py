@@ -226,7 +226,7 @@ class TestPosterior:
         ([0, np.nan], "not finite"),
         ({"x1": 0}, "expected the outcomes x1, x2, got x1"),
         ("x", "expected numbers"),
-        ([50, 50], "beyond"),
+        ([50, 50], "^x: row 0 is beyond .*; extrapolate=True gives one"),
     ])  # fmt: skip
     def test_wrong_observations_are_refused(self, posterior, x, message):
         with pytest.raises(ValueError, match=message):

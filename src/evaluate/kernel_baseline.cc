@@ -22,13 +22,15 @@ constexpr Eigen::Index kMostJudged = 2000;
 // distances in the cache. With parts of the centres, the first of which are the rows of x: on those
 // of other parts.
 Vector<double> unit_kernel_log_prob(const Matrix<double>& x, const Matrix<double>& centers,
-                                    std::span<const std::size_t> parts = {}) {
+                                    std::span<const std::size_t> parts = {},
+                                    const std::function<void()>& on_step = {}) {
   constexpr Eigen::Index kBlock = 64;
   const double constant = -0.5 * static_cast<double>(x.cols()) * std::log(2 * std::numbers::pi) -
                           std::log(static_cast<double>(centers.rows()));
   const Eigen::RowVectorXd center_terms = -0.5 * centers.rowwise().squaredNorm().transpose();
   Vector<double> result(x.rows());
   for (Eigen::Index from = 0; from < x.rows(); from += kBlock) {
+    if (on_step) on_step();
     const auto rows = x.middleRows(from, std::min(kBlock, x.rows() - from));
     // Minus half the squared distances, but for a term that is the same for all centres.
     Matrix<double> exponents = rows * centers.transpose();
@@ -92,11 +94,12 @@ double best_log_bandwidth(const std::function<double(double)>& value) {
 }
 
 double best_bandwidth(const Matrix<double>& rows, const Matrix<double>& centers,
-                      std::span<const std::size_t> parts = {}) {
+                      std::span<const std::size_t> parts = {},
+                      const std::function<void()>& on_step = {}) {
   const auto features = static_cast<double>(centers.cols());
   return std::exp(best_log_bandwidth([&](double log_bandwidth) {
     const double shrink = std::exp(-log_bandwidth);
-    return unit_kernel_log_prob(rows * shrink, centers * shrink, parts).mean() -
+    return unit_kernel_log_prob(rows * shrink, centers * shrink, parts, on_step).mean() -
            features * log_bandwidth;
   }));
 }
@@ -112,7 +115,8 @@ KernelBaseline::KernelBaseline(const MatrixView<double>& training,
   set(centers, scale.mean, scale.deviation, best_bandwidth(rows, centers));
 }
 
-KernelBaseline::KernelBaseline(const MatrixView<double>& x, std::span<const std::size_t> parts) {
+KernelBaseline::KernelBaseline(const MatrixView<double>& x, std::span<const std::size_t> parts,
+                               const std::function<void()>& on_step) {
   check_fit_rows(x, x);
   check_size("parts", static_cast<std::int64_t>(parts.size()), x.rows());
   if (std::all_of(parts.begin(), parts.end(), [&](auto part) { return part == parts[0]; })) {
@@ -121,7 +125,7 @@ KernelBaseline::KernelBaseline(const MatrixView<double>& x, std::span<const std:
   const ColumnScale scale(x);
   const Matrix<double> centers = scale.standardized(x);
   const Matrix<double> judged = centers.topRows(std::min(kMostJudged, centers.rows()));
-  set(centers, scale.mean, scale.deviation, best_bandwidth(judged, centers, parts));
+  set(centers, scale.mean, scale.deviation, best_bandwidth(judged, centers, parts, on_step));
 }
 
 void KernelBaseline::set(const Matrix<double>& centers, const Eigen::RowVectorXd& mean,

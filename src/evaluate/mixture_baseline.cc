@@ -27,6 +27,11 @@ std::size_t next_count(std::size_t count) {
   return power_of_two ? count + count / 2 : count / 3 * 4;
 }
 
+MixtureFitOptions fit_options(const MixtureOptions& options, std::size_t count,
+                              double least_variance = kLeastVariance) {
+  return {count, options.starts, options.seed, least_variance, &options.on_step};
+}
+
 std::vector<MixtureComponent> choose_components(const WeightedRows& training,
                                                 const WeightedRows& validation,
                                                 const MixtureOptions& options) {
@@ -36,7 +41,7 @@ std::vector<MixtureComponent> choose_components(const WeightedRows& training,
   int without_gain = 0;
   for (std::size_t count = 1; count <= most && without_gain < kCountsWithoutGain;
        count = next_count(count)) {
-    MixtureFit fit = fit_mixture(training, validation, count, options.starts, options.seed);
+    MixtureFit fit = fit_mixture(training, validation, fit_options(options, count));
     const bool better = best.components.empty() || fit.score > best.score;
     without_gain = better ? 0 : without_gain + 1;
     if (better) best = std::move(fit);
@@ -77,8 +82,8 @@ MixtureChoice judge(const std::vector<Fold>& folds, std::size_t count, double le
   MixtureChoice choice{count, least_variance, 0, 0};
   double rows = 0;
   for (const Fold& fold : folds) {
-    const MixtureFit fit = fit_mixture(fold.training, fold.judges, count, options.starts,
-                                       options.seed, least_variance);
+    const MixtureFit fit =
+        fit_mixture(fold.training, fold.judges, fit_options(options, count, least_variance));
     choice.score += fit.score * static_cast<double>(fold.judges.x.rows());
     choice.steps += fit.steps;
     rows += static_cast<double>(fold.judges.x.rows());
@@ -157,9 +162,9 @@ MixtureBaseline::MixtureBaseline(const MatrixView<double>& x, std::span<const st
   const ColumnScale scale(x);
   const Matrix<double> rows = scale.standardized(x);
   const MixtureChoice best = cross_validate(judged_folds(rows, parts), x.rows(), options);
-  set_components(fit_mixture({rows}, best.count, options.starts, options.seed, best.least_variance,
-                             best.steps),
-                 scale.mean, scale.deviation);
+  set_components(
+      fit_mixture({rows}, fit_options(options, best.count, best.least_variance), best.steps),
+      scale.mean, scale.deviation);
 }
 
 void MixtureBaseline::set_components(std::vector<MixtureComponent> components,

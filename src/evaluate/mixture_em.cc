@@ -109,29 +109,30 @@ double mean_log_density(const WeightedRows& rows, const std::vector<MixtureCompo
 
 // One step of expectation maximisation. Returns the mean log density of the rows before it.
 double step_uphill(const WeightedRows& rows, std::vector<MixtureComponent>& components,
-                   double least_variance) {
+                   const MixtureFitOptions& options) {
+  if (options.on_step != nullptr && *options.on_step) (*options.on_step)();
   Matrix<double> joint = log_joint(rows.x, components);
   const Vector<double> log_p = log_sum_exp_of_rows(joint);
   joint = (joint.colwise() - log_p).array().exp();
-  components = maximize(rows, joint, least_variance);
+  components = maximize(rows, joint, options.least_variance);
   return mean_of(log_p, rows.weights);
 }
 
 // The likeliest of several starts after a few steps.
-std::vector<MixtureComponent> best_start(const WeightedRows& rows, std::size_t count,
-                                         std::size_t starts, std::uint64_t seed,
-                                         double least_variance) {
+std::vector<MixtureComponent> best_start(const WeightedRows& rows,
+                                         const MixtureFitOptions& options) {
+  const std::size_t count = options.count;
   // One Gaussian is the same from every start.
-  if (count == 1) starts = 1;
+  const std::size_t starts = count == 1 ? 1 : options.starts;
   std::vector<MixtureComponent> best;
   double best_likelihood = 0;
   for (std::size_t start = 0; start < starts; ++start) {
-    const kernels::RandomKey key{seed, kMixtureStart, count * starts + start};
+    const kernels::RandomKey key{options.seed, kMixtureStart, count * starts + start};
     const Matrix<double> centers = spread_centers(rows.x, static_cast<Eigen::Index>(count), key);
-    std::vector<MixtureComponent> parts = maximize(rows, clusters(rows.x, centers), least_variance);
+    std::vector<MixtureComponent> parts =
+        maximize(rows, clusters(rows.x, centers), options.least_variance);
     double likelihood = 0;
-    for (int step = 0; step < kTrialSteps; ++step)
-      likelihood = step_uphill(rows, parts, least_variance);
+    for (int step = 0; step < kTrialSteps; ++step) likelihood = step_uphill(rows, parts, options);
     if (best.empty() || likelihood > best_likelihood) {
       best = std::move(parts);
       best_likelihood = likelihood;
@@ -160,14 +161,13 @@ Matrix<double> log_joint(const MatrixView<double>& x,
 }
 
 MixtureFit fit_mixture(const WeightedRows& training, const WeightedRows& validation,
-                       std::size_t count, std::size_t starts, std::uint64_t seed,
-                       double least_variance) {
-  std::vector<MixtureComponent> parts = best_start(training, count, starts, seed, least_variance);
+                       const MixtureFitOptions& options) {
+  std::vector<MixtureComponent> parts = best_start(training, options);
   MixtureFit best{parts, mean_log_density(validation, parts)};
   double before = -std::numeric_limits<double>::infinity();
   int without_gain = 0;
   for (int step = 0; step < kMostSteps && without_gain < kStepsWithoutGain; ++step) {
-    const double likelihood = step_uphill(training, parts, least_variance);
+    const double likelihood = step_uphill(training, parts, options);
     if (likelihood - before < kTolerance) break;
     before = likelihood;
     const double score = mean_log_density(validation, parts);
@@ -178,11 +178,10 @@ MixtureFit fit_mixture(const WeightedRows& training, const WeightedRows& validat
   return best;
 }
 
-std::vector<MixtureComponent> fit_mixture(const WeightedRows& rows, std::size_t count,
-                                          std::size_t starts, std::uint64_t seed,
-                                          double least_variance, int steps) {
-  std::vector<MixtureComponent> parts = best_start(rows, count, starts, seed, least_variance);
-  for (int step = 0; step < steps; ++step) step_uphill(rows, parts, least_variance);
+std::vector<MixtureComponent> fit_mixture(const WeightedRows& rows,
+                                          const MixtureFitOptions& options, int steps) {
+  std::vector<MixtureComponent> parts = best_start(rows, options);
+  for (int step = 0; step < steps; ++step) step_uphill(rows, parts, options);
   return parts;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "jeffreys/evaluate/mixture_baseline.h"
@@ -16,6 +17,15 @@ namespace jeffreys {
 // Least variance in every direction, in units of the whole table's.
 inline constexpr double kLeastVariance = 1e-6;
 
+// How a mixture is fitted to rows.
+struct MixtureFitOptions {
+  std::size_t count = 1;  // of components
+  std::size_t starts = 1;
+  std::uint64_t seed = 0;
+  double least_variance = kLeastVariance;
+  const std::function<void()>* on_step = nullptr;  // see MixtureOptions
+};
+
 struct MixtureFit {
   std::vector<MixtureComponent> components;
   double score = 0;  // mean log density of the validation rows
@@ -28,16 +38,15 @@ struct WeightedRows {
   Vector<double> weights = {};
 };
 
-// From `count` centres that lie far from one another (k-means++ and a few steps of k-means) until
+// From so many centres that lie far from one another (k-means++ and a few steps of k-means) until
 // validation rows no longer gain or training rows hardly do. Of several starts, the one that is
 // likeliest after a few steps goes on.
 [[nodiscard]] MixtureFit fit_mixture(const WeightedRows& training, const WeightedRows& validation,
-                                     std::size_t count, std::size_t starts, std::uint64_t seed,
-                                     double least_variance = kLeastVariance);
+                                     const MixtureFitOptions& options);
 
 // The same with so many steps.
-[[nodiscard]] std::vector<MixtureComponent> fit_mixture(const WeightedRows& rows, std::size_t count,
-                                                        std::size_t starts, std::uint64_t seed,
-                                                        double least_variance, int steps);
+[[nodiscard]] std::vector<MixtureComponent> fit_mixture(const WeightedRows& rows,
+                                                        const MixtureFitOptions& options,
+                                                        int steps);
 
 }  // namespace jeffreys

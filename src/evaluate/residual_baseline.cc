@@ -42,18 +42,20 @@ std::vector<std::size_t> folds_of(std::span<const std::size_t> same, std::uint64
 std::variant<MixtureBaseline, KernelBaseline> density_of(ResidualDensity kind,
                                                          const Matrix<double>& x,
                                                          std::span<const std::size_t> same,
-                                                         std::uint64_t seed) {
-  if (kind == ResidualDensity::kernel) return KernelBaseline(x, same);
-  return MixtureBaseline(x, folds_of(same, seed), {.seed = seed});
+                                                         std::uint64_t seed,
+                                                         const std::function<void()>& on_step) {
+  if (kind == ResidualDensity::kernel) return KernelBaseline(x, same, on_step);
+  return MixtureBaseline(x, folds_of(same, seed), {.seed = seed, .on_step = on_step});
 }
 
 }  // namespace
 
 ResidualBaseline::ResidualBaseline(ResidualDensity kind, const MatrixView<double>& x,
                                    const MatrixView<double>& context,
-                                   std::span<const std::size_t> same, std::uint64_t seed)
+                                   std::span<const std::size_t> same, std::uint64_t seed,
+                                   const std::function<void()>& on_step)
     : coefficients_(regression(x, context)),
-      density_(density_of(kind, residuals(x, context), same, seed)) {}
+      density_(density_of(kind, residuals(x, context), same, seed, on_step)) {}
 
 Matrix<double> ResidualBaseline::residuals(const MatrixView<double>& x,
                                            const MatrixView<double>& context) const {

@@ -65,7 +65,9 @@ void ChosenSettings::apply_to(FitOptions& options) const {
       if (setting.line > 0) {
         throw InputError(setting.origin, error.what(), setting.line, setting.column);
       }
-      throw std::invalid_argument(fmt::format("{}: {}", setting.origin, error.what()));
+      const std::string problem = error.what();
+      const bool named = problem.starts_with(setting.origin + ":");
+      throw std::invalid_argument(named ? problem : setting.origin + ": " + problem);
     }
   }
 }

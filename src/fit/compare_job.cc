@@ -147,10 +147,16 @@ class Run {
     fit.schema = options_.columns;
     settings_.apply_to(fit);
     const Schema schema = Schema::fit(training_, fit.schema);
-    const TableBaseline baseline(row_shape(schema), schema.encode(training_), model, fit.seed);
-    stop_watches();
-    const Schema::Encoded rows = schema.encode(test_, Unusual::keep);
-    return {baseline.log_prob(rows), schema.feature_names().size(), rows.unusual.size()};
+    const auto go_on = interrupt_if([this] { return stop_.load(); });
+    try {
+      const TableBaseline baseline(row_shape(schema), schema.encode(training_), model, fit.seed,
+                                   go_on);
+      stop_watches();
+      const Schema::Encoded rows = schema.encode(test_, Unusual::keep);
+      return {baseline.log_prob(rows), schema.feature_names().size(), rows.unusual.size()};
+    } catch (const Interrupted&) {
+      return {.interrupted = true};
+    }
   }
 
   void stop_watches() {

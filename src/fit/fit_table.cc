@@ -47,6 +47,10 @@ int member_count(const Table& table, const FitOptions& options, const ChosenSett
   if (options.members == 0) {
     return chosen || options.validation_fraction == 0 ? 1 : default_table_members(rows);
   }
+  if (options.members < 0) {
+    throw std::invalid_argument(
+        fmt::format("members: expected a whole number from 0 on, got {}", options.members));
+  }
   if (options.members == 1) return 1;
   if (options.validation_fraction == 0) {
     throw std::invalid_argument(

@@ -12,6 +12,7 @@
 #include "fit/gap_scores.h"
 #include "fit/left_out_rows.h"
 #include "fit/simple_models.h"
+#include "fit/table_baseline.h"
 #include "jeffreys/evaluate/stacking.h"
 #include "jeffreys/fit/member_fits.h"
 #include "jeffreys/model/density_mixture.h"
@@ -69,6 +70,16 @@ class SeveralFits {
     left_out_.emplace(plan_.table, parts_, kinds_, options_.seed, run_.threads);
     FitReport report;
     summarize(fitted, report);
+    try {
+      return finished(blend_all(fitted, report));
+    } catch (const Interrupted&) {
+      report.training.stop_reason = StopReason::interrupted;
+      return finished({fitted.members.front().density, std::move(report)});
+    }
+  }
+
+ private:
+  [[nodiscard]] Fit blend_all(const FittedMembers& fitted, FitReport report) const {
     std::vector<Candidate> candidates = member_candidates(fitted.members, report);
     Candidate gaussian = gaussian_candidate();
     HeldOutLogProbs held_out{.gaussian = gaussian.held_out};
@@ -79,13 +90,11 @@ class SeveralFits {
       }
     }
     const DensityMixture<float> mixture = blend(std::move(candidates), report, held_out);
-    return finished(
-        options_.distill
-            ? distilled(mixture, fitted.seconds, std::move(report), held_out)
-            : judged(mixture, fitted.members.front().density, std::move(report), held_out));
+    return options_.distill
+               ? distilled(mixture, fitted.seconds, std::move(report), held_out)
+               : judged(mixture, fitted.members.front().density, std::move(report), held_out);
   }
 
- private:
   [[nodiscard]] int left_out_by(int members) const {
     const double share = options_.validation_fraction;
     if (share < 0) return members < 5 ? 1 : 2;
@@ -223,9 +232,9 @@ class SeveralFits {
     }
     std::vector<AnyDensity<float>> mixtures;
     for (int m = 0; m < parts_.members(); ++m) {
-      std::optional<AnyDensity<float>> mixture =
-          mixture_model(shape_, rows_.take(parts_.split(m).training), rows_.take(parts_.rows_of(m)),
-                        options_.seed + static_cast<std::uint64_t>(m));
+      std::optional<AnyDensity<float>> mixture = mixture_model(
+          shape_, rows_.take(parts_.split(m).training), rows_.take(parts_.rows_of(m)),
+          options_.seed + static_cast<std::uint64_t>(m), interrupt_if(run_.should_stop));
       if (!mixture) return {};
       mixtures.push_back(std::move(*mixture));
     }

@@ -110,7 +110,8 @@ AnyDensity<float> gaussian_model(const RowShape& shape, const EncodedRows& train
 }
 
 std::optional<AnyDensity<float>> mixture_model(const RowShape& shape, const EncodedRows& training,
-                                               const EncodedRows& validation, std::uint64_t seed) {
+                                               const EncodedRows& validation, std::uint64_t seed,
+                                               const std::function<void()>& on_step) {
   if (shape.features == 0) return {};
   const FilledRows rows = filled_rows(shape, training, validation, seed);
   const bool depends = !shape.categories.empty() || shape.context_features > 0;
@@ -119,8 +120,9 @@ std::optional<AnyDensity<float>> mixture_model(const RowShape& shape, const Enco
   const auto numbers = [&](const EncodedRows& part) {
     return depends ? residuals_of(shape, *baseline, part) : part.x;
   };
-  const MixtureBaseline mixture(numbers(rows.training), numbers(rows.validation), {.seed = seed},
-                                rows.training.weights, rows.validation.weights);
+  const MixtureBaseline mixture(numbers(rows.training), numbers(rows.validation),
+                                {.seed = seed, .on_step = on_step}, rows.training.weights,
+                                rows.validation.weights);
   std::vector<GaussianComponent> components;
   for (const MixtureComponent& part : mixture.components()) {
     components.push_back({part.weight, part.mean, part.factor});

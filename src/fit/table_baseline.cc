@@ -38,7 +38,7 @@ EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed, Eigen
 }
 
 TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows, SimpleModel model,
-                             std::uint64_t seed)
+                             std::uint64_t seed, const std::function<void()>& on_step)
     : shape_(shape), training_(with_gaps_filled(shape, rows, 0)) {
   const EncodedRows& training = training_;
   for (std::size_t c = 0; c < shape.categories.size(); ++c) {
@@ -65,7 +65,7 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows, Sim
   }
   numbers_.emplace<ResidualBaseline>(
       model == SimpleModel::mixture ? ResidualDensity::mixture : ResidualDensity::kernel, numbers,
-      conditions, same, seed);
+      conditions, same, seed, on_step);
 }
 
 Matrix<double> TableBaseline::given(const MatrixView<double>& x,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <variant>
 #include <vector>
 
@@ -26,11 +27,21 @@ inline constexpr Eigen::Index kPlacesOfACell = 4;
 // cross-validation chooses, or kernels whose width it chooses.
 enum class SimpleModel { gaussian, mixture, kernel };
 
+// What ends the fit of a simple model where its run is to stop.
+struct Interrupted {};
+[[nodiscard]] inline std::function<void()> interrupt_if(std::function<bool()> should_stop) {
+  return [stop = std::move(should_stop)] {
+    if (stop && stop()) throw Interrupted();
+  };
+}
+
 class TableBaseline {
  public:
-  // seed: of the mixture's parts and starts.
+  // seed: of the mixture's parts and starts. on_step is called between the steps of the fit; what
+  // it throws ends it.
   TableBaseline(const RowShape& shape, const EncodedRows& training,
-                SimpleModel model = SimpleModel::gaussian, std::uint64_t seed = 0);
+                SimpleModel model = SimpleModel::gaussian, std::uint64_t seed = 0,
+                const std::function<void()>& on_step = {});
 
   // Of the numbers given the one-hot codes of the classes and the context; only where there are
   // numbers and the model is a Gaussian.

@@ -72,6 +72,23 @@ TEST_P(ResidualBaselineOf, CopiesOfARowAreJudgedTogether) {
               again.log_prob(y, Matrix<double>(500, 0)).mean(), 0.05);
 }
 
+// What is called between the steps ends the fit by an exception, and changes nothing otherwise.
+TEST_P(ResidualBaselineOf, EndsWhereItIsTold) {
+  struct Enough {};
+  const Matrix<double> x = clusters(100, 1);
+  const Matrix<double> none(100, 0);
+  int calls = 0;
+  const ResidualBaseline watched(GetParam(), x, none, each_alone(100), 0, [&] { ++calls; });
+  const ResidualBaseline alone(GetParam(), x, none, each_alone(100), 0);
+  EXPECT_EQ(watched.log_prob(x, none), alone.log_prob(x, none));
+  ASSERT_GT(calls, 20);
+  int left = 5;
+  const auto stop = [&] {
+    if (--left == 0) throw Enough();
+  };
+  EXPECT_THROW(ResidualBaseline(GetParam(), x, none, each_alone(100), 0, stop), Enough);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ResidualBaselineOf,
                          ::testing::Values(ResidualDensity::mixture, ResidualDensity::kernel),
                          [](const auto& each) {

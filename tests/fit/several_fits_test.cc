@@ -312,13 +312,20 @@ TEST_F(SeveralFitsFolder, CanBeSharedOutOneByOneAsIfNothingHadHappened) {
     const std::string name = std::to_string(m + 1) + ".model";
     std::filesystem::rename(folder / name, path("all") / name);
   }
-  int steps = 0;
-  const TableFit made =
-      fit_table(table, {}, settings, {.folder = path("all"), .resume = true, .should_stop = [&] {
-                                        ++steps;
-                                        return false;
-                                      }});
-  EXPECT_LT(steps, 40) << "nothing is left to train";
+  // Nothing is left to train. The mixtures of Gaussians beside the members can be interrupted too.
+  int fits = 0;
+  int asked = 0;
+  FitRun run{.folder = path("all"), .resume = true, .observe = [&](auto&&...) {
+               ++fits;
+               return nullptr;
+             }};
+  run.should_stop = [&] { return ++asked > 50; };
+  EXPECT_EQ(fit_table(table, {}, settings, run).fit.report.training.stop_reason,
+            StopReason::interrupted);
+  EXPECT_EQ(asked, 51);
+  run.should_stop = {};
+  const TableFit made = fit_table(table, {}, settings, run);
+  EXPECT_EQ(fits, 0);
   EXPECT_EQ(made.fit.density.log_prob(table).log_prob, whole);
   EXPECT_THAT([&] { (void)fit_table(table, {}, settings, {.only_member = 4}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("member: expected at most 3, got 4")));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "jeffreys/base/matrix.h"
@@ -18,8 +19,10 @@ class KernelBaseline {
 
   // The same by leaving out: parts[i] is the part of row i of x, and rows of a part are judged by
   // kernels on the rows of other parts; where there are very many rows the first of them are
-  // judged. Kernels are then on all rows. Throws also if there are fewer than two parts.
-  KernelBaseline(const MatrixView<double>& x, std::span<const std::size_t> parts);
+  // judged. Kernels are then on all rows. Throws also if there are fewer than two parts. on_step is
+  // called every few milliseconds; what it throws ends the fit.
+  KernelBaseline(const MatrixView<double>& x, std::span<const std::size_t> parts,
+                 const std::function<void()>& on_step = {});
 
   // NaN for a row that is not finite.
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x) const;

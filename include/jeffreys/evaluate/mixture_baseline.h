@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct MixtureOptions {
   std::size_t most_components = 64;
   std::size_t starts = 3;  // for each number of components
   std::uint64_t seed = 0;
+  // Called between the steps of the fit; what it throws ends it. May be empty.
+  std::function<void()> on_step = {};
 
   void validate() const;
 };

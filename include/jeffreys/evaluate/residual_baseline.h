@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <variant>
 
@@ -17,10 +18,11 @@ enum class ResidualDensity { mixture, kernel };
 class ResidualBaseline {
  public:
   // x [rows, features], context [rows, any number of columns]. Rows with the same number in `same`
-  // are judged together, as one row at several places of its cells is.
+  // are judged together, as one row at several places of its cells is. on_step is called between
+  // the steps of the fit; what it throws ends it.
   ResidualBaseline(ResidualDensity kind, const MatrixView<double>& x,
                    const MatrixView<double>& context, std::span<const std::size_t> same,
-                   std::uint64_t seed);
+                   std::uint64_t seed, const std::function<void()>& on_step = {});
 
   [[nodiscard]] Vector<double> log_prob(const MatrixView<double>& x,
                                         const MatrixView<double>& context) const;
