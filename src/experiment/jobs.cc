@@ -18,6 +18,7 @@ constexpr std::int64_t kSmokeIterations = 100;
 constexpr Eigen::Index kSmokeImages = 120;
 constexpr Eigen::Index kSmokeTestImages = 60;
 constexpr std::size_t kSmokeOtherImages = 120;
+constexpr std::int64_t kSmokeImageIterations = 6;
 constexpr int kSmokeImageEvaluations = 3;
 constexpr std::int64_t kSmokeWarmStart = 5;
 constexpr Eigen::Index kSmokeZetaSamples = 200;
@@ -83,7 +84,7 @@ void shorten_images(double scale, Job& job) {
   job.autoencoder.others = kSmokeOtherImages;
   job.autoencoder.most = static_cast<std::size_t>(job.rows + job.test_rows) + kSmokeOtherImages;
   job.evaluations = std::min(job.evaluations, kSmokeImageEvaluations);
-  train.iterations = std::min(train.iterations, kFewestIterations);
+  train.iterations = std::min(train.iterations, kSmokeImageIterations);
   train.warm_start = std::min(train.warm_start, kSmokeWarmStart);
   train.zeta.samples = std::min(train.zeta.samples, kSmokeZetaSamples);
 }
