@@ -170,15 +170,25 @@ void copies_table(const Results& results, report::Page& page) {
   each_method(results, [&](const std::string& data, const std::string& method) {
     const auto samples = results.summary(data, method, "nearest.samples", Moment::last);
     const auto held_out = results.summary(data, method, "nearest.held_out", Moment::last);
-    if (!samples || !held_out) return;
+    const std::vector<DistanceKind> kinds = distances_of(results, data);
+    if (!samples || !held_out || kinds.empty()) return;
     rows.push_back(
         {data, results.label(method), text_of(samples), fmt::format("{:.3f}", held_out->mean)});
+    for (const DistanceKind& kind : {kinds.front(), kinds.back()}) {
+      rows.back().emplace_back(
+          text_of(results.summary(data, method, kind.column("to_training"), Moment::last)));
+    }
   });
   if (rows.empty()) return;
-  page.table({"data", "method", "samples", "held-out pictures"}, rows,
-             {.caption = "Are samples copies? Median distance to the nearest training picture in "
-                         "the autoencoder's numbers, in deviations of each number. Copies would be "
-                         "much nearer than held-out pictures are."});
+  page.table({"data", "method", "nearest: samples", "held-out pictures", "distance: encoder",
+              "other network"},
+             rows,
+             {.caption = "Samples and the training pictures, at the end. Nearest: median distance "
+                         "to the nearest training picture in the autoencoder's numbers, in "
+                         "deviations of each number; copies would be much nearer than held-out "
+                         "pictures are. Distance: Fréchet distance of as many samples as there are "
+                         "training pictures to these, in the encoder's numbers and in the second "
+                         "encoder's or the classifier's; a model that copies is near."});
 }
 
 void note_sheets(const std::string& experiment, report::Page& page) {

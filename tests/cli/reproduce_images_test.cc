@@ -43,12 +43,14 @@ class ReproduceImages : public ProgramTest {
     const std::filesystem::path beside =
         std::filesystem::path(JEFFREYS_PROGRAM).parent_path() / "libjeffreys_images.so";
     if (!std::filesystem::exists(beside)) GTEST_SKIP() << "built without libtorch";
-    ::unsetenv("JEFFREYS_DATA");
+    ::setenv("JEFFREYS_DATA", "data", 1);
     std::filesystem::create_directories(path("data/images/celeba"));
     for (int i = 0; i < 200; ++i) {
       write_png(path(fmt::format("data/images/celeba/{:03}.png", i)), face(i));
     }
   }
+
+  void TearDown() override { ::unsetenv("JEFFREYS_DATA"); }
 
   // Stripes of ten kinds, 28 x 28, sorted by kind as some sets are.
   void make_digits(const std::string& file, const std::string& images,
@@ -72,7 +74,7 @@ class ReproduceImages : public ProgramTest {
   }
 
   static Arguments reproduce(const Arguments& more) {
-    return Arguments{"reproduce", "celeba", "--scale", "0.01", "--data", "data"} + more;
+    return Arguments{"reproduce", "celeba", "--scale", "0.01"} + more;
   }
   // The cheapest run, with every stage.
   static Arguments one(const std::string& output, const Arguments& more = {}) {
@@ -84,7 +86,7 @@ TEST_F(ReproduceImages, FromAFolderToAPageAndSheets) {
   make_digits("mnist_20k.npz", "train_images", "train_labels");
   make_digits("fashion_mnist_5k.npz", "images", "labels");
   const Outcome outcome =
-      good({"reproduce", "celeba", "few-images", "--scale", "0.01", "--data", "data", "-o", "out"});
+      good({"reproduce", "celeba", "few-images", "--scale", "0.01", "-o", "out"});
   EXPECT_THAT(outcome.out, HasSubstr("23 done"));
   const std::string page = bytes("out/index.html");
   EXPECT_THAT(page, AllOf(HasSubstr("A short run"), HasSubstr("in a second encoder"),
