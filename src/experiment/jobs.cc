@@ -15,9 +15,9 @@ constexpr int kFewestEvaluations = 12;
 constexpr Eigen::Index kSmokeTestRows = 2000;
 constexpr std::int64_t kSmokeIterations = 100;
 // Models of pictures are the paper's largest, so a smoke run of them is the shortest.
-constexpr Eigen::Index kSmokeImages = 120;
-constexpr Eigen::Index kSmokeTestImages = 60;
-constexpr std::size_t kSmokeOtherImages = 120;
+constexpr Eigen::Index kSmokeImages = 60;
+constexpr Eigen::Index kSmokeTestImages = 40;
+constexpr std::size_t kSmokeOtherImages = 60;
 constexpr std::int64_t kSmokeImageIterations = 6;
 constexpr int kSmokeImageEvaluations = 3;
 constexpr std::int64_t kSmokeWarmStart = 5;

@@ -158,7 +158,7 @@ TEST_F(ReproduceImages, SaysWhatIsMissing) {
   file("few/images/celeba/notes.txt", "hello");
   const Outcome few = run(one("b", {"--data", "few"}));
   EXPECT_EQ(few.exit_code, kFailed);
-  EXPECT_THAT(few.err, AllOf(HasSubstr("few/images/celeba: expected at least 180 pictures, got 20"),
+  EXPECT_THAT(few.err, AllOf(HasSubstr("few/images/celeba: expected at least 100 pictures, got 20"),
                              HasSubstr("notes.txt")));
   ::setenv("JEFFREYS_MODULES", "/nowhere", 1);
   const Outcome without = run(one("c"));

@@ -191,7 +191,7 @@ TEST(ImagePlan, MethodsMayHaveFewerSeedsAndSmokeRunsFewPictures) {
   EXPECT_EQ(whole.autoencoder.epochs, 20);
   EXPECT_EQ(make_jobs(plan, 0.5, 1).front().autoencoder.epochs, 10);
   for (const Job& job : make_jobs(plan_of("celeba"), 0.01, std::nullopt)) {
-    EXPECT_LE(job.rows, 120);
+    EXPECT_LE(job.rows, 60);
     EXPECT_LE(job.options.train.iterations, 6);
     EXPECT_LE(job.options.train.warm_start, 5);
     EXPECT_EQ(job.autoencoder.epochs, 1);
