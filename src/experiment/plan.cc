@@ -104,6 +104,21 @@ class Reader {
     return {static_cast<std::size_t>(latent), static_cast<int>(epochs)};
   }
 
+  [[nodiscard]] std::optional<LostRule> lost_rule(const toml::table& table) const {
+    const toml::node* node = table.get("lost");
+    if (node == nullptr) return std::nullopt;
+    const toml::table* lost = node->as_table();
+    if (lost == nullptr) refuse(*node, "lost: expected {divergence = ..., iterations = ...}");
+    know(*lost, {"divergence", "iterations"});
+    const LostRule usual;
+    const LostRule rule{value<double>(*lost, "divergence", usual.divergence),
+                        value<std::int64_t>(*lost, "iterations", usual.iterations)};
+    if (!(rule.divergence > 0) || rule.iterations < 1) {
+      refuse(*lost, "lost: expected a divergence above 0 and iterations from 1 on");
+    }
+    return rule;
+  }
+
   [[nodiscard]] MethodSpec method(const toml::table& table) const {
     know(table, {"name", "label", "baseline", "wgan", "data", "iterations", "seeds", "lost",
                  "settings", "grid"});
@@ -124,17 +139,7 @@ class Reader {
       spec.wgan = WganSpec{static_cast<int>(value<std::int64_t>(*wgan, "critic_steps", 5)),
                            value<double>(*wgan, "penalty", 0.1)};
     }
-    if (const toml::node* rule = table.get("lost")) {
-      const toml::table* lost = rule->as_table();
-      if (lost == nullptr) refuse(*rule, "lost: expected {divergence = ..., iterations = ...}");
-      know(*lost, {"divergence", "iterations"});
-      const LostRule usual;
-      spec.lost = LostRule{value<double>(*lost, "divergence", usual.divergence),
-                           value<std::int64_t>(*lost, "iterations", usual.iterations)};
-      if (!(spec.lost->divergence > 0) || spec.lost->iterations < 1) {
-        refuse(*lost, "lost: expected a divergence above 0 and iterations from 1 on");
-      }
-    }
+    spec.lost = lost_rule(table);
     spec.settings = settings(table);
     if (const toml::table* grid = table["grid"].as_table()) {
       for (const auto& [key, node] : flat_nodes(*grid)) {
