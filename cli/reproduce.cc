@@ -110,7 +110,7 @@ void add_reproduce(CLI::App& app, Globals& globals) {
       ->check(CLI::Range(1, 1024));
   command->add_option("-o,--output", a->options.output, "Folder (default: reproduce)");
   command->add_option("--data", a->options.data,
-                      "Folder that holds uci/ (default: the variable JEFFREYS_DATA)");
+                      "Folder that holds uci/ and images/ (default: the variable JEFFREYS_DATA)");
   command->add_option("--only", a->options.only,
                       "Only runs whose name contains this text; may be given again");
   command->add_option("--shard", a->shard, "Only part i of n: i/n, for an array of batch jobs");

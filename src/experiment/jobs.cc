@@ -14,6 +14,14 @@ constexpr std::int64_t kFewestIterations = 20;
 constexpr int kFewestEvaluations = 12;
 constexpr Eigen::Index kSmokeTestRows = 2000;
 constexpr std::int64_t kSmokeIterations = 100;
+// Models of pictures are the paper's largest, so a smoke run of them is the shortest.
+constexpr Eigen::Index kSmokeImages = 60;
+constexpr Eigen::Index kSmokeTestImages = 40;
+constexpr std::size_t kSmokeOtherImages = 60;
+constexpr std::int64_t kSmokeImageIterations = 6;
+constexpr int kSmokeImageEvaluations = 3;
+constexpr std::int64_t kSmokeWarmStart = 5;
+constexpr Eigen::Index kSmokeZetaSamples = 200;
 
 void apply(const Settings& settings, FitOptions& options) {
   for (const auto& [key, value] : settings) {
@@ -51,6 +59,7 @@ std::vector<Settings> combinations(const MethodSpec& method, bool smoke) {
 
 // What all jobs of a method have in common at a scale.
 struct Extent {
+  double scale = 1;
   bool smoke = false;
   std::int64_t iterations = 0;
   int evaluations = 0;
@@ -60,9 +69,24 @@ Extent extent_of(const Plan& plan, const MethodSpec& method, double scale) {
   const bool smoke = scale < kSmoke;
   const std::int64_t all = method.iterations > 0 ? method.iterations : plan.iterations;
   const auto iterations = static_cast<std::int64_t>(std::ceil(static_cast<double>(all) * scale));
-  return {smoke, std::clamp(iterations, kFewestIterations, smoke ? kSmokeIterations : all),
+  return {scale, smoke, std::clamp(iterations, kFewestIterations, smoke ? kSmokeIterations : all),
           std::clamp(static_cast<int>(plan.evaluations * scale * 10),
                      std::min(kFewestEvaluations, plan.evaluations), plan.evaluations)};
+}
+
+void shorten_images(double scale, Job& job) {
+  job.autoencoder.epochs =
+      static_cast<int>(std::ceil(static_cast<double>(job.autoencoder.epochs) * scale));
+  if (scale >= kSmoke) return;
+  TrainOptions& train = job.options.train;
+  job.rows = std::min(job.rows, kSmokeImages);
+  job.test_rows = std::min(job.test_rows, kSmokeTestImages);
+  job.autoencoder.others = kSmokeOtherImages;
+  job.autoencoder.most = static_cast<std::size_t>(job.rows + job.test_rows) + kSmokeOtherImages;
+  job.evaluations = std::min(job.evaluations, kSmokeImageEvaluations);
+  train.iterations = std::min(train.iterations, kSmokeImageIterations);
+  train.warm_start = std::min(train.warm_start, kSmokeWarmStart);
+  train.zeta.samples = std::min(train.zeta.samples, kSmokeZetaSamples);
 }
 
 Job make_job(const Plan& plan, const Extent& extent, const DataSpec& data, Eigen::Index rows,
@@ -78,6 +102,7 @@ Job make_job(const Plan& plan, const Extent& extent, const DataSpec& data, Eigen
           .source = data.name,
           .rows = rows,
           .test_rows = extent.smoke ? std::min(data.test_rows, kSmokeTestRows) : data.test_rows,
+          .autoencoder = data.autoencoder,
           .seed = seed,
           .evaluations = extent.evaluations,
           .maps = seed == 0 ? plan.maps : 0};
@@ -91,6 +116,7 @@ Job make_job(const Plan& plan, const Extent& extent, const DataSpec& data, Eigen
   job.options.seed = seed;
   job.options.train.seed = seed;
   job.options.train.iterations = method.baseline.empty() ? extent.iterations : 0;
+  if (job.kind == DataKind::images) shorten_images(extent.scale, job);
   return job;
 }
 
@@ -108,6 +134,7 @@ std::vector<Job> make_jobs(const Plan& plan, double scale, std::optional<int> se
       const std::size_t sizes = smoke ? 1 : data.rows.size();
       for (std::size_t size = 0; size < sizes; ++size) {
         for (const MethodSpec& method : plan.methods) {
+          if (method.seeds > 0 && seed >= method.seeds) continue;
           if (!method.data.empty() &&
               std::find(method.data.begin(), method.data.end(), data.name) == method.data.end()) {
             continue;

@@ -29,10 +29,8 @@ struct Told {
 // "5, 9": the numbers of the figures that a claim names, in the order of the paper's source.
 [[nodiscard]] std::string figures_of(const std::string& labels);
 
-// A line for each headline, with links to the experiments; short runs have none. whole: also what
-// no experiment covers.
-void overview(report::Page& page, const std::vector<Told>& all, const IterationTimes& times,
-              bool whole);
+// A line for each headline, with links to the experiments; short runs have none.
+void overview(report::Page& page, const std::vector<Told>& all, const IterationTimes& times);
 
 // Below the heading of an experiment: its first headline and the verdict on it, or that the run is
 // too short for one.

@@ -59,17 +59,20 @@ class Reader {
   }
 
   [[nodiscard]] DataSpec data(const toml::table& table) const {
-    know(table, {"source", "table", "task", "rows", "test_rows", "settings"});
+    know(table, {"source", "table", "task", "images", "rows", "test_rows", "latent", "epochs",
+                 "settings"});
     DataSpec spec;
-    const std::pair<const char*, DataKind> kinds[] = {
-        {"source", DataKind::source}, {"table", DataKind::table}, {"task", DataKind::task}};
+    const std::pair<const char*, DataKind> kinds[] = {{"source", DataKind::source},
+                                                      {"table", DataKind::table},
+                                                      {"task", DataKind::task},
+                                                      {"images", DataKind::images}};
     for (const auto& [key, kind] : kinds) {
       if (!table.contains(key)) continue;
-      if (!spec.name.empty()) refuse(table, "expected one of source, table and task");
+      if (!spec.name.empty()) refuse(table, "expected one of source, table, task and images");
       spec.kind = kind;
       spec.name = value<std::string>(table, key, "");
     }
-    if (spec.name.empty()) refuse(table, "data: expected source, table or task");
+    if (spec.name.empty()) refuse(table, "data: expected source, table, task or images");
     if (const toml::array* rows = table["rows"].as_array()) {
       for (const toml::node& item : *rows) spec.rows.push_back(item.value_or<std::int64_t>(0));
     } else {
@@ -83,13 +86,42 @@ class Reader {
         }
       }
     }
+    spec.autoencoder = autoencoder(table, spec.kind);
     spec.settings = settings(table);
     return spec;
   }
 
+  [[nodiscard]] AutoencoderSpec autoencoder(const toml::table& table, DataKind kind) const {
+    if (kind != DataKind::images) {
+      if (table.contains("latent") || table.contains("epochs")) {
+        refuse(table, "latent and epochs: expected only for images");
+      }
+      return {};
+    }
+    const auto latent = value<std::int64_t>(table, "latent", 0);
+    const auto epochs = value<std::int64_t>(table, "epochs", AutoencoderSpec{}.epochs);
+    if (latent < 1 || epochs < 1) refuse(table, "latent and epochs: expected whole numbers from 1");
+    return {static_cast<std::size_t>(latent), static_cast<int>(epochs)};
+  }
+
+  [[nodiscard]] std::optional<LostRule> lost_rule(const toml::table& table) const {
+    const toml::node* node = table.get("lost");
+    if (node == nullptr) return std::nullopt;
+    const toml::table* lost = node->as_table();
+    if (lost == nullptr) refuse(*node, "lost: expected {divergence = ..., iterations = ...}");
+    know(*lost, {"divergence", "iterations"});
+    const LostRule usual;
+    const LostRule rule{value<double>(*lost, "divergence", usual.divergence),
+                        value<std::int64_t>(*lost, "iterations", usual.iterations)};
+    if (!(rule.divergence > 0) || rule.iterations < 1) {
+      refuse(*lost, "lost: expected a divergence above 0 and iterations from 1 on");
+    }
+    return rule;
+  }
+
   [[nodiscard]] MethodSpec method(const toml::table& table) const {
-    know(table,
-         {"name", "label", "baseline", "wgan", "data", "iterations", "lost", "settings", "grid"});
+    know(table, {"name", "label", "baseline", "wgan", "data", "iterations", "seeds", "lost",
+                 "settings", "grid"});
     MethodSpec spec;
     spec.name = value<std::string>(table, "name", "");
     if (spec.name.empty()) refuse(table, "method: expected a name");
@@ -97,6 +129,8 @@ class Reader {
     spec.baseline = value<std::string>(table, "baseline", "");
     spec.iterations = value<std::int64_t>(table, "iterations", 0);
     if (spec.iterations < 0) refuse(table, "iterations: expected a whole number from 1 on");
+    spec.seeds = static_cast<int>(value<std::int64_t>(table, "seeds", 0));
+    if (spec.seeds < 0) refuse(table, "seeds: expected a whole number from 1 on");
     if (const toml::array* names = table["data"].as_array()) {
       for (const toml::node& name : *names) spec.data.push_back(toml_text(name, "data", file_));
     }
@@ -105,17 +139,7 @@ class Reader {
       spec.wgan = WganSpec{static_cast<int>(value<std::int64_t>(*wgan, "critic_steps", 5)),
                            value<double>(*wgan, "penalty", 0.1)};
     }
-    if (const toml::node* rule = table.get("lost")) {
-      const toml::table* lost = rule->as_table();
-      if (lost == nullptr) refuse(*rule, "lost: expected {divergence = ..., iterations = ...}");
-      know(*lost, {"divergence", "iterations"});
-      const LostRule usual;
-      spec.lost = LostRule{value<double>(*lost, "divergence", usual.divergence),
-                           value<std::int64_t>(*lost, "iterations", usual.iterations)};
-      if (!(spec.lost->divergence > 0) || spec.lost->iterations < 1) {
-        refuse(*lost, "lost: expected a divergence above 0 and iterations from 1 on");
-      }
-    }
+    spec.lost = lost_rule(table);
     spec.settings = settings(table);
     if (const toml::table* grid = table["grid"].as_table()) {
       for (const auto& [key, node] : flat_nodes(*grid)) {

@@ -20,6 +20,15 @@ enum class DataKind {
   source,  // in the plane, with a known density: truth/source.h
   table,   // UCI
   task,    // a simulator with a known posterior: truth/task.h
+  images,  // what an autoencoder makes of pictures: image_data.h
+};
+
+// How pictures become numbers.
+struct AutoencoderSpec {
+  std::size_t latent = 0;  // numbers for each picture
+  int epochs = 20;
+  std::size_t others = 4000;  // pictures for the network that judges, at most
+  std::size_t most = 20'000;  // that are read: a folder with all of CelebA has 200,000
 };
 
 struct DataSpec {
@@ -27,6 +36,7 @@ struct DataSpec {
   std::string name;
   std::vector<Eigen::Index> rows;  // training rows; several are several data sets. Tables: {0}, all
   Eigen::Index test_rows = 0;
+  AutoencoderSpec autoencoder;  // of pictures
   Settings settings;
 };
 
@@ -49,6 +59,7 @@ struct MethodSpec {
   std::optional<WganSpec> wgan;   // trained by the torch component
   std::vector<std::string> data;  // on these alone; empty: on all
   std::int64_t iterations = 0;    // of its own; 0: the plan's
+  int seeds = 0;                  // at most so many; 0: as many as the plan has
   std::optional<LostRule> lost;   // only on sources; none: always to the end
   Settings settings;
   // Every combination of these values is a method of its own. The key "balance" is the weight of
@@ -86,6 +97,7 @@ struct Job {
   std::string source;  // which of them
   Eigen::Index rows = 0;
   Eigen::Index test_rows = 0;
+  AutoencoderSpec autoencoder;
   std::uint64_t seed = 0;
   int evaluations = 0;
   Eigen::Index maps = 0;
@@ -96,7 +108,8 @@ struct Job {
 };
 
 // A run at another scale: iterations are shortened, and below kSmoke to at most 100; then only two
-// corners of grids, the smallest number of rows and one seed are run, on fewer test rows.
+// corners of grids, the smallest number of rows and one seed are run, on fewer test rows. Pictures
+// are then few too.
 inline constexpr double kSmoke = 0.05;
 [[nodiscard]] std::vector<Job> make_jobs(const Plan& plan, double scale, std::optional<int> seeds);
 

@@ -93,7 +93,7 @@ std::filesystem::path write_report(const ReproduceOptions& options,
   report::Page page("Adaptive symmetrization of the KL divergence, reproduced",
                     "made by jeffreys reproduce");
   note_missing(page, jobs);
-  overview(page, all, times, all.size() == all_experiments().size());
+  overview(page, all, times);
   for (const Told& told : all) {
     Section section(page, options.output, told.plan.name,
                     [&](const std::filesystem::path& path) { observer.on_figure(path); });

@@ -11,6 +11,7 @@
 #include "experiment/learner.h"
 #include "experiment/report.h"
 #include "experiment/run_job.h"
+#include "jeffreys/image/autoencoder.h"
 
 namespace jeffreys::experiment {
 namespace {
@@ -39,6 +40,11 @@ JobEnd run_experiment_job(const Job& job, const JobContext& context,
             "WGANs need the module libjeffreys_wgan.so beside the program, which ./check builds "
             "(cmake -DJEFFREYS_TORCH=ON, Debian package libtorch-dev)"};
   }
+  if (job.kind == DataKind::images && !has_autoencoder_network()) {
+    return {JobState::left_out,
+            "pictures need the module libjeffreys_images.so beside the program, which ./check "
+            "builds (cmake -DJEFFREYS_TORCH=ON, Debian package libtorch-dev)"};
+  }
   try {
     return {state_of(run_job(job, context, progress))};
   } catch (const MissingData& error) {
@@ -58,7 +64,8 @@ QueuedJob queued(Job job, const std::filesystem::path& folder, const ReproduceOp
                                       {.folder = folder,
                                        .data = options.data,
                                        .should_stop = [&stop] { return stop.load(); },
-                                       .checkpoint_seconds = options.checkpoint_seconds},
+                                       .checkpoint_seconds = options.checkpoint_seconds,
+                                       .threads = options.jobs},
                                       progress);
           }};
 }

@@ -27,6 +27,12 @@ Json numbers_to_json(const Numbers& numbers) {
   return json;
 }
 
+Numbers numbers_from(const Json& json) {
+  Numbers numbers;
+  for (const auto& [name, value] : json.items()) numbers[name] = number_from(value);
+  return numbers;
+}
+
 template <typename Values>
 Json list(const Values& values) {
   Json json = Json::array();
@@ -134,7 +140,9 @@ void write_run(const std::filesystem::path& folder, const std::string& name,
   json["last"] = numbers_to_json(result.last);
   if (result.grid.pixels > 0) json["grid"] = grid_to_json(result.grid);
   const std::filesystem::path file = folder / (name + ".json");
-  write_text(seconds_file(file), Json{{"seconds", list(result.seconds)}}.dump() + "\n");
+  Json machine = {{"seconds", list(result.seconds)}};
+  if (!result.machine.empty()) machine["machine"] = numbers_to_json(result.machine);
+  write_text(seconds_file(file), machine.dump() + "\n");
   write_text(file, json.dump() + "\n");
 }
 
@@ -151,12 +159,12 @@ RunResult read_run(const std::filesystem::path& file) {
       result.settings.emplace_back(key, value);
     }
     result.curve = curve_from_json(json.at("curve"));
-    for (const auto& [name, value] : json.at("last").items()) {
-      result.last[name] = number_from(value);
-    }
+    result.last = numbers_from(json.at("last"));
     if (json.contains("grid")) result.grid = grid_from_json(json["grid"]);
     if (std::filesystem::exists(seconds_file(file))) {
-      result.seconds = list_from(read_json(seconds_file(file)).at("seconds"));
+      const Json machine = read_json(seconds_file(file));
+      result.seconds = list_from(machine.at("seconds"));
+      if (machine.contains("machine")) result.machine = numbers_from(machine["machine"]);
     }
     return result;
   } catch (const nlohmann::json::exception& error) {

@@ -33,6 +33,7 @@ struct RunResult {
   Workload::DensityGrid grid = {};
   // From the file beside it; may be missing in results that were copied without it.
   std::vector<double> seconds = {};  // of processor time up to each point of the curve
+  Numbers machine = {};              // what else depends on the machine
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Curve& curve);

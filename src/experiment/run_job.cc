@@ -1,6 +1,7 @@
 #include "experiment/run_job.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <fstream>
@@ -11,12 +12,20 @@
 #include "experiment/lost_run.h"
 #include "experiment/run_file.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/image/image_set.h"
 #include "jeffreys/storage/file_lock.h"
 
 namespace jeffreys::experiment {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// The most memory that this process has had, of all its jobs.
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
 
 class Run {
  public:
@@ -26,7 +35,7 @@ class Run {
         progress_(progress),
         checkpoint_(context.folder / (job.name() + ".checkpoint")),
         partial_(context.folder / (job.name() + ".partial.json")),
-        workload_(make_workload(job, context.data)) {}
+        workload_(make_workload(job, context)) {}
 
   Outcome train() {
     learner_ = make_learner(job_, *workload_);
@@ -118,6 +127,9 @@ class Run {
       result.settings.emplace_back(setting.key, setting.value);
     }
     result.last = workload_->measure_last(models);
+    result.machine = workload_->machine();
+    result.machine["peak_megabytes"] = peak_megabytes();
+    if (job_.seed == 0) workload_->draw_pictures(models, job_.data + "-" + job_.method);
     if (job_.maps > 0) result.grid = workload_->density_grid(models, job_.maps);
     result.curve = std::move(curve_);
     result.seconds = std::move(seconds_);
@@ -141,7 +153,8 @@ class Run {
 
 }  // namespace
 
-Outcome run_job(const Job& job, const JobContext& context, std::atomic<std::int64_t>& progress) {
+Outcome run_job(const Job& job, const JobContext& context,
+                std::atomic<std::int64_t>& progress) try {
   const std::filesystem::path file = context.folder / (job.name() + ".json");
   if (std::filesystem::exists(file)) return Outcome::was_done;
   std::filesystem::create_directories(file.parent_path());
@@ -149,10 +162,12 @@ Outcome run_job(const Job& job, const JobContext& context, std::atomic<std::int6
   if (!lock.held()) return Outcome::elsewhere;
   if (std::filesystem::exists(file)) return Outcome::was_done;
   if (!job.baseline.empty()) {
-    run_baseline(job, *make_workload(job, context.data), context.folder);
+    run_baseline(job, *make_workload(job, context), context.folder);
     return Outcome::done;
   }
   return Run(job, context, progress).train();
+} catch (const Interrupted&) {
+  return Outcome::interrupted;
 }
 
 }  // namespace jeffreys::experiment

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 
 #include "experiment/plan.h"
 #include "experiment/workload.h"
@@ -15,13 +14,6 @@ enum class Outcome {
   was_done,     // its file was there
   interrupted,  // a checkpoint is there
   elsewhere,    // another process works on it
-};
-
-struct JobContext {
-  std::filesystem::path folder;  // of the experiment
-  std::filesystem::path data;    // the folder with uci/
-  std::function<bool()> should_stop;
-  double checkpoint_seconds = 20;
 };
 
 // progress: iterations done so far. Throws what goes wrong.

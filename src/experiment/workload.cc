@@ -7,8 +7,8 @@
 namespace jeffreys::experiment {
 namespace {
 
-double nll(const UnnormalizedDensity<float>& model, const Matrix<float>& x,
-           const Matrix<float>& context, double log_zeta) {
+double nll(const UnnormalizedDensity<float>& model, const MatrixView<float>& x,
+           const MatrixView<float>& context, double log_zeta) {
   return log_zeta - model.log_unnormalized(x, context).cast<double>().mean();
 }
 
@@ -33,8 +33,10 @@ Workload::Workload(TrainingData<float> rows, Matrix<float> test, Matrix<float> t
 Numbers Workload::measure_last(const Models&) const { return {}; }
 
 void Workload::measure_nll(const UnnormalizedDensity<float>& model, const std::string& name,
-                           double log_zeta, Numbers& numbers) const {
-  numbers[name + "train_nll"] = nll(model, rows_.x, rows_.context, log_zeta);
+                           double log_zeta, Numbers& numbers, Eigen::Index most_training) const {
+  const Eigen::Index training = std::min(most_training, rows_.x.rows());
+  numbers[name + "train_nll"] =
+      nll(model, rows_.x.topRows(training), rows_.context.topRows(training), log_zeta);
   numbers[name + "test_nll"] = nll(model, test_, test_context_, log_zeta);
   if (rows_.validation_x.rows() > 0) {
     numbers[name + "validation_nll"] =
@@ -64,11 +66,12 @@ TrainingData<float> split_validation(const Job& job, const Matrix<double>& x,
           take(context, split.validation)};
 }
 
-std::unique_ptr<Workload> make_workload(const Job& job, const std::filesystem::path& data) {
+std::unique_ptr<Workload> make_workload(const Job& job, const JobContext& context) {
   switch (job.kind) {
     case DataKind::source: return make_source_workload(job);
-    case DataKind::table: return make_table_workload(job, data);
+    case DataKind::table: return make_table_workload(job, context.data);
     case DataKind::task: return make_task_workload(job);
+    case DataKind::images: return make_image_workload(job, context);
   }
   return nullptr;
 }

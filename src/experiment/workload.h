@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,6 +32,15 @@ struct Models {
   }
 };
 
+// Where a run finds and leaves things, and how it is run. No result depends on it.
+struct JobContext {
+  std::filesystem::path folder;  // of the experiment
+  std::filesystem::path data;    // the folder with uci/ and images/
+  std::function<bool()> should_stop;
+  double checkpoint_seconds = 20;
+  std::size_t threads = 1;  // for what the other jobs wait for
+};
+
 class Workload {
  public:
   Workload(TrainingData<float> rows, Matrix<float> test, Matrix<float> test_context,
@@ -46,6 +57,12 @@ class Workload {
   // Once, at the end: what is too slow for every point. `last` is after all iterations.
   [[nodiscard]] virtual Numbers measure_last(const Models& models) const;
 
+  // What one looks at, as files beside the results, whose names begin with `name`. It is no part of
+  // them, and none of it is on the page: pictures of people may not be passed on.
+  virtual void draw_pictures(const Models&, const std::string& /*name*/) const {}
+  // What depends on the machine: seconds of processor time before the run.
+  [[nodiscard]] virtual Numbers machine() const { return {}; }
+
   // [pixels^2] density at the pixels' centres, x fastest; only of a workload in the plane.
   struct DensityGrid {
     double x_min = 0, x_max = 0, y_min = 0, y_max = 0;
@@ -55,9 +72,11 @@ class Workload {
   [[nodiscard]] virtual DensityGrid density_grid(const Models&, Eigen::Index) const { return {}; }
 
  protected:
-  // Mean negative log density of training, test and validation rows; log_zeta: of this model.
+  // Mean negative log density of training, test and validation rows; log_zeta: of this model. Of
+  // the training rows, which are in a random order, at most so many.
   void measure_nll(const UnnormalizedDensity<float>& model, const std::string& name,
-                   double log_zeta, Numbers& numbers) const;
+                   double log_zeta, Numbers& numbers,
+                   Eigen::Index most_training = std::numeric_limits<Eigen::Index>::max()) const;
 
   TrainingData<float> rows_;
   Matrix<float> test_;
@@ -80,13 +99,13 @@ class MissingData : public InputError {
   using InputError::InputError;
 };
 
-// data: the folder with uci/. Throws MissingData.
-[[nodiscard]] std::unique_ptr<Workload> make_workload(const Job& job,
-                                                      const std::filesystem::path& data);
+// Throws MissingData; of pictures also Interrupted, while their autoencoder is trained.
+[[nodiscard]] std::unique_ptr<Workload> make_workload(const Job& job, const JobContext& context);
 
 std::unique_ptr<Workload> make_source_workload(const Job& job);
 std::unique_ptr<Workload> make_table_workload(const Job& job, const std::filesystem::path& data);
 std::unique_ptr<Workload> make_task_workload(const Job& job);
+std::unique_ptr<Workload> make_image_workload(const Job& job, const JobContext& context);
 
 // Splits off validation rows if the job asks for them.
 [[nodiscard]] TrainingData<float> split_validation(const Job& job, const Matrix<double>& x,

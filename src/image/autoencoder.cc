@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/module.h"
+#include "image/image_module.h"
 #include "jeffreys/base/random_purpose.h"
 #include "kernels/random.h"
 
@@ -19,8 +20,6 @@ constexpr std::size_t kSmallestSide = 4;
 constexpr std::size_t kFirstChannels = 32;
 constexpr std::int64_t kKernel = 4;
 constexpr std::size_t kChunk = 32;
-
-constexpr const char* kImagesModule = "jeffreys_images";
 
 using MakeNetwork = AutoencoderNetwork* (*)(const AutoencoderOptions&);
 
@@ -102,16 +101,9 @@ bool has_autoencoder_network() { return has_module(kImagesModule); }
 std::shared_ptr<const AutoencoderNetwork> load_autoencoder_network(
     const AutoencoderOptions& options) {
   options.validate();
-  try {
-    static const auto make = reinterpret_cast<MakeNetwork>(
-        module_function(kImagesModule, "jeffreys_make_autoencoder_network"));
-    return std::shared_ptr<const AutoencoderNetwork>(make(options));
-  } catch (const std::runtime_error& error) {
-    throw std::runtime_error(
-        fmt::format("pictures need libtorch, which is not there ({}): install libtorch-dev and "
-                    "build with -DJEFFREYS_TORCH=ON",
-                    error.what()));
-  }
+  static const auto make =
+      reinterpret_cast<MakeNetwork>(images_module_function("jeffreys_make_autoencoder_network"));
+  return std::shared_ptr<const AutoencoderNetwork>(make(options));
 }
 
 Autoencoder::Autoencoder(const AutoencoderOptions& options,

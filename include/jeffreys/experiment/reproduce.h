@@ -28,7 +28,7 @@ struct ReproduceOptions {
   std::optional<int> seeds;  // instead of the experiment's own number
   std::size_t jobs = 1;      // at the same time
   std::filesystem::path output = "reproduce";
-  std::filesystem::path data;     // the folder that holds uci/
+  std::filesystem::path data;     // the folder that holds uci/ and images/
   std::vector<std::string> only;  // jobs whose name contains one of these; empty: all
   Shard shard;
   bool train = true;    // false: figures and tables from the files that are there
