@@ -59,8 +59,11 @@ class SeveralFits {
       }
     }
     Fit made = blend(std::move(candidates), std::move(report), held_out);
+    // Of the first, for figures and records.
     made.density.history = fitted.members.front().density.history;
     made.density.evaluations = fitted.members.front().density.evaluations;
+    made.report.training.history = made.density.history;
+    made.report.training.evaluations = made.density.evaluations;
     return finished(std::move(made));
   }
 

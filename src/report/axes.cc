@@ -31,6 +31,17 @@ std::string linear_tics(const Interval& range, double step) {
   return fmt::format("({})", fmt::join(tics, ", "));
 }
 
+// A single number does not tell the scale: so fine that two of its multiples are in the range.
+double step_of_two(const Interval& range, double count) {
+  const auto marks = [&](double step) {
+    return std::floor(range.max / step) - std::ceil(range.min / step) + 1;
+  };
+  constexpr double kMost = 20;
+  double step = tic_step(range, count);
+  for (; marks(step) < 2 && count < kMost; count *= 1.25) step = tic_step(range, count);
+  return step;
+}
+
 void set_axis(Script& script, char axis, const Interval& range, bool logarithmic, bool numbers,
               double pixels) {
   script.line(
@@ -42,7 +53,7 @@ void set_axis(Script& script, char axis, const Interval& range, bool logarithmic
     script.line(fmt::format("set format {} '10^{{%T}}'", axis));
   }
   const double room = axis == 'x' ? 65 : 40;
-  const double step = tic_step(range, std::clamp(pixels / room, 2.0, 7.0));
+  const double step = step_of_two(range, std::clamp(pixels / room, 2.0, 7.0));
   const std::string tics = logarithmic ? "autofreq"
                            : numbers   ? linear_tics(range, step)
                                        : number(step);
