@@ -73,8 +73,14 @@ void set_names(Script& script, const Axes& axes, double width) {
                           fmt::join(tics, ", ")));
 }
 
+std::vector<Mark> without_text(std::vector<Mark> marks) {
+  for (Mark& mark : marks) mark.text.clear();
+  return marks;
+}
+
 void set_marks(Script& script, char axis, const std::vector<Mark>& marks, std::size_t letters,
                const char* turn) {
+  if (marks.empty()) return;
   std::vector<std::string> tics;
   for (const Mark& mark : marks) {
     tics.push_back(fmt::format("{} {}", literal(mark.text, letters), number(mark.at)));
@@ -157,13 +163,10 @@ void set_axes(Script& script, const Axes& axes, const Box& box, const PanelStyle
   set_axis(script, 'x', axes.x, axes.log_x, style.x_tics, box.width);
   set_axis(script, 'y', axes.y, axes.log_y, style.y_tics, box.height);
   if (!axes.x_names.empty()) set_names(script, axes, box.width);
-  if (style.x_tics && !style.x_marks.empty()) {
-    set_marks(script, 'x', style.x_marks, kSlantedLetters,
-              style.slant > 0 ? "rotate by 35 right" : "norotate center");
-  }
-  if (style.y_tics && !style.y_marks.empty()) {
-    set_marks(script, 'y', style.y_marks, kMostMarkLetters, "norotate right");
-  }
+  set_marks(script, 'x', style.x_tics ? style.x_marks : without_text(style.x_marks),
+            kSlantedLetters, style.slant > 0 ? "rotate by 35 right" : "norotate center");
+  set_marks(script, 'y', style.y_tics ? style.y_marks : without_text(style.y_marks),
+            kMostMarkLetters, "norotate right");
   script.line("set xtics offset 0,0.4\nset ytics offset 0.4,0");
   if (!axes.y_tics) script.line("unset ytics");
   Axes named = axes;

@@ -26,11 +26,13 @@ class ExportedTables : public ProgramTest {
     }
   }
 
-  // But for what a few rows cannot show: large numbers, and digits that happen to be 0.
+  // But for what a few rows cannot show: large numbers, digits that happen to be 0, and leading
+  // zeros where a number is negative.
   static Notation shape_of(Notation notation) {
     if (!notation.fixed) notation.decimals = -1;
     notation.grouping = "";
     notation.parentheses = false;
+    notation.width = 0;
     return notation;
   }
 };

@@ -237,11 +237,11 @@ TEST_F(FigureTest, LettersWithoutAFontBecomeBoxes) {
 // One number on an axis does not tell its scale.
 TEST_F(FigureTest, EveryAxisHasTwoNumbers) {
   Matrix<double> table(2, 2);
-  table << 51, 171, 99, 199;
+  table << 55, 175, 95, 195;
   draw_pair_plot(path("a.svg"), {{"a"}, {"b"}}, table, table);
   const std::string picture = testing::bytes_of(path("a.svg"));
   for (const char* number : {">60<", ">80<", ">180<", ">190<"}) {
-    EXPECT_THAT(picture, HasSubstr(number)) << "between 51 and 99, and 171 and 199";
+    EXPECT_NE(picture.find(number), std::string::npos) << number;
   }
 }
 
