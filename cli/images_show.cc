@@ -97,6 +97,7 @@ Table score_table(const ImageSet& set, const ImageScores& scores,
 void run_images_score(const ImageScoreArguments& a, const Globals& globals) {
   if (!a.sheet.empty()) require_png(a.sheet, "--sheet");
   require_other_file(a.output, {a.model, a.images.pictures});
+  require_table_name(a.output);
   const ImageDensity density = load_images(a.model);
   const From from = chosen_from(a.from, density.density());
   const AutoencoderOptions& shape = density.autoencoder().options();

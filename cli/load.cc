@@ -152,8 +152,7 @@ void announce(const std::string& path, const Globals& globals) {
 
 bool goes_to_output(const std::string& path) { return path.empty() || path == "-"; }
 
-bool is_csv(const std::string& path) {
-  if (goes_to_output(path)) return true;
+void require_table_name(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   constexpr std::array kOthers{".xlsx", ".xls", ".ods", ".parquet", ".feather", ".json", ".h5"};
   if (std::find(kOthers.begin(), kOthers.end(), extension) != kOthers.end()) {
@@ -161,6 +160,12 @@ bool is_csv(const std::string& path) {
         "-o {}: tables are written as CSV, NPY or NPZ, not as {}; give a name with .csv", path,
         extension));
   }
+}
+
+bool is_csv(const std::string& path) {
+  require_table_name(path);
+  if (goes_to_output(path)) return true;
+  const std::string extension = std::filesystem::path(path).extension().string();
   return extension != ".npy" && extension != ".npz";
 }
 

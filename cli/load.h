@@ -56,8 +56,10 @@ std::optional<double> read_number(const std::string& text);
 
 // Whether results go to standard output: "" or "-".
 bool goes_to_output(const std::string& path);
-// Whether results are written as CSV. Throws UsageError for the extensions of other formats that
-// this program does not write.
+// Throws UsageError for the extensions of formats that this program does not write: before any
+// work.
+void require_table_name(const std::string& path);
+// Whether results are written as CSV; refuses what require_table_name does.
 bool is_csv(const std::string& path);
 
 // A table that arrives in parts; only CSV can have more than one. Goes where write_result does.

@@ -108,11 +108,18 @@ std::vector<std::string> score_lines(const LogProbArguments& a, const TabularDen
                                 nll.nll, nll.standard_error, nll.rows));
   }
   if (result.error.size() > 0 && result.error.maxCoeff() > 0) {
-    lines.push_back(fmt::format(
-        "whole and rounded numbers are cells, over which scores are integrated{}: standard error "
-        "{:.2g} nats on average, {:.2g} at most",
-        result.with_gaps.empty() ? "" : ", as over what is not there", result.error.mean(),
-        result.error.maxCoeff()));
+    const auto& columns = density.schema().columns();
+    const bool cells = std::any_of(columns.begin(), columns.end(), [](const ColumnInfo& column) {
+      return column.role == ColumnRole::feature && column.resolution > 0;
+    });
+    lines.push_back(
+        fmt::format("{}{}: standard error {:.2g} nats on average, {:.2g} at most",
+                    cells ? "whole and rounded numbers are cells, over which scores are integrated"
+                          : "scores are integrated",
+                    result.with_gaps.empty() ? ""
+                    : cells                  ? ", as over what is not there"
+                                             : " over what is not there",
+                    result.error.mean(), result.error.maxCoeff()));
   }
   return lines;
 }
@@ -129,6 +136,7 @@ template <typename T>
 void run_log_prob(const LogProbArguments& a, const Globals& globals) {
   require_whole_rows(a);
   require_other_file(a.output, {a.model, a.table});
+  require_table_name(a.output);
   const auto density = TabularDensity<T>::load(a.model);
   const From from = chosen_from(a.from, density);
   const Table table = read_table_for(a.table, density.schema(), a.reading);

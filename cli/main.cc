@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <iostream>
 #include <new>
 
 #include "cli/command.h"
@@ -89,7 +90,10 @@ int run(int argc, char** argv) {
     parse(app, argc, argv);
     return static_cast<int>(globals.exit_code);
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    app.exit(success);
+    if (!std::cout.flush())
+      return fail(ExitCode::failed, "standard output cannot be written: is the disk full?");
+    return static_cast<int>(ExitCode::done);
   } catch (const CLI::RequiredError& error) {
     // The parser says only that a command is missing, not that it did not know a word.
     const CLI::App* at = &app;

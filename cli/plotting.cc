@@ -1,8 +1,11 @@
 #include "cli/plotting.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "cli/command.h"
 #include "jeffreys/base/input_error.h"
 #include "jeffreys/report/training_plot.h"
 
@@ -136,25 +139,43 @@ report::TrainingCurves::Series& series_of(report::TrainingCurves& curves, const 
   return curves.multipliers.emplace_back(name, report::TrainingCurves::Series()).second;
 }
 
-}  // namespace
+void add(report::TrainingCurves::Series& series, std::int64_t step, double value) {
+  if (!std::isfinite(value)) return;
+  series.step.push_back(static_cast<double>(step));
+  series.value.push_back(value);
+}
 
-void draw_training_of(const TabularDensity<float>& density, const std::filesystem::path& path) {
-  if (density.history.empty()) {
-    throw InputError(path.string(), "this model file holds no training: it was not made by fit");
-  }
-  report::TrainingCurves curves;
-  const auto add = [](report::TrainingCurves::Series& series, std::int64_t step, double value) {
-    if (!std::isfinite(value)) return;
-    series.step.push_back(static_cast<double>(step));
-    series.value.push_back(value);
+// What leads from the numbers of training to those of the summary; nothing is known about fits of
+// earlier versions.
+struct Units {
+  double training = 0;
+  double held_out = 0;
+  int fits = 1;
+  bool known = false;
+};
+
+Units units_of(const std::string& record) {
+  const Json json = Json::parse(record, nullptr, false);
+  const Json units = json.is_object() ? json.value("units", Json()) : Json();
+  if (!units.is_object()) return {};
+  const Json result = json.value("result", Json::object());
+  const auto shift = [&](const char* key) {
+    return units.contains(key) && units[key].is_number() ? units[key].get<double>() : 0.0;
   };
+  const Json fits = result.is_object() ? result.value("members", Json(1)) : Json(1);
+  return {shift("training"), shift("held_out"), fits.is_number_integer() ? fits.get<int>() : 1,
+          true};
+}
+
+void add_steps(report::TrainingCurves& curves, const TabularDensity<float>& density,
+               const Units& units) {
   const bool dual = density.proxy() != nullptr;
   const bool energy = dual && !density.proxy()->normalized();
   for (const StepRecord& r : density.history) {
     if (r.skipped) continue;
-    add(curves.main_train, r.iteration, r.divergences.forward);
+    add(curves.main_train, r.iteration, r.divergences.forward + units.training);
     if (!dual) continue;
-    add(curves.proxy_train, r.iteration, r.divergences.proxy);
+    add(curves.proxy_train, r.iteration, r.divergences.proxy + units.training);
     for (const ConstraintRecord& of : r.constraints) {
       add(series_of(curves, of.name), r.iteration, of.multiplier);
     }
@@ -163,11 +184,24 @@ void draw_training_of(const TabularDensity<float>& density, const std::filesyste
     add(curves.log_zeta, r.iteration, r.log_zeta);
     add(curves.effective_sample_size, r.iteration, r.effective_sample_size);
   }
+}
+
+}  // namespace
+
+void draw_training_of(const TabularDensity<float>& density, const std::filesystem::path& path) {
+  if (density.history.empty()) {
+    throw InputError(path.string(), "this model file holds no training: it was not made by fit");
+  }
+  const Units units = units_of(density.record);
+  report::TrainingCurves curves;
+  if (units.fits > 1) curves.title = fmt::format("the first of {} fits", units.fits);
+  if (!units.known) curves.unit = "nats / row of standardised columns";
+  add_steps(curves, density, units);
   double best_main = INFINITY;
   double best_proxy = INFINITY;
   for (const Evaluation& e : density.evaluations) {
-    add(curves.main_validation, e.iteration, e.main);
-    add(curves.proxy_validation, e.iteration, e.proxy);
+    add(curves.main_validation, e.iteration, e.main + units.held_out);
+    add(curves.proxy_validation, e.iteration, e.proxy + units.held_out);
     if (e.main < best_main) curves.best_main_step = static_cast<double>(e.iteration);
     if (e.proxy < best_proxy) curves.best_proxy_step = static_cast<double>(e.iteration);
     best_main = std::fmin(best_main, e.main);

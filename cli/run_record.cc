@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <span>
 
 #include "cli/summary.h"
@@ -11,12 +12,9 @@ namespace jeffreys::cli {
 namespace {
 
 // Mean negative log densities in the table's units over the iterations.
-Json curves_json(const PreparedTable& table, const TrainResult& training) {
-  const auto shift = [](const EncodedRows& rows) {
-    return rows.size() > 0 ? -rows.log_jacobian.mean() : 0.0;
-  };
-  const double trained = shift(table.training);
-  const double held_out = table.validation.size() > 0 ? shift(table.validation) : trained;
+Json curves_json(const Json& units, const TrainResult& training) {
+  const double trained = units.at("training").is_number() ? units["training"].get<double>() : NAN;
+  const double held_out = units.at("held_out").is_number() ? units["held_out"].get<double>() : NAN;
   Json steps = Json::object({{"iteration", Json::array()}, {"training_nll", Json::array()}});
   for (const StepRecord& step : training.history) {
     steps["iteration"].push_back(step.iteration);
@@ -51,7 +49,7 @@ void finish_fit(const FinishedFit& fit, const FitRun& run, Globals& globals) {
   record["result"] = summary_json(fit.table, fit.report);
   record["threads"] = run.threads;
   record.update(fit.more);
-  record["curves"] = curves_json(fit.table, training);
+  record["curves"] = curves_json(record["units"], training);
   const std::string text = record.dump(2) + "\n";
   storage::write_file_atomically(fit.model.string() + ".run.json", std::as_bytes(std::span(text)));
   // Before anything is printed, which may fail.

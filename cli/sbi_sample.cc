@@ -59,6 +59,7 @@ void say_summary(const PosteriorSamples& samples, const Posterior& posterior,
 
 void run_sample(const SbiArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.posterior, a.observed.file});
+  require_table_name(a.output);
   const Posterior posterior = load_posterior(a.posterior);
   const Matrix<double> observed = read_observed(a.observed, posterior, globals);
   const auto begin = std::chrono::steady_clock::now();
@@ -111,6 +112,7 @@ Matrix<double> outcomes_for(const SbiArguments& a, const Table& table, const Pos
 
 void run_log_prob(const SbiArguments& a, const Globals& globals) {
   require_other_file(a.output, {a.posterior, a.table, a.observed.file});
+  require_table_name(a.output);
   const Posterior posterior = load_posterior(a.posterior);
   const From from = chosen_from(a.from, posterior.density());
   const Table table = read_table_for(a.table, posterior.density().schema(), a.observed.reading);
@@ -178,6 +180,7 @@ std::vector<Eigen::Index> drawn_parameters(const SbiArguments& a, const Posterio
 void run_plot(const SbiArguments& a, const Globals& globals) {
   const std::string output = a.output.empty() ? a.posterior + ".png" : a.output;
   require_other_file(output, {a.posterior, a.observed.file});
+  require_figure(output);
   const Posterior posterior = load_posterior(a.posterior);
   const Matrix<double> observed = read_one_observed(a.observed, posterior, globals);
   const Vector<double> truth = read_truth(a.truth, posterior);

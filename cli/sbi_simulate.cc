@@ -73,6 +73,7 @@ void run_simulate(const SbiSimulateArguments& a, Globals& globals) {
     throw UsageError("sbi simulate: -o needs the name of a file: the journal is kept beside it");
   }
   require_other_file(a.output, {a.simulator.prior});
+  require_table_name(a.output);
   const std::filesystem::path journal = a.output + ".journal";
   const Simulations simulations = simulate_pairs(a.simulator, journal, globals);
   const SimulateReport& report = simulations.report;

@@ -44,7 +44,8 @@ report::Bars column_panel(const SyntheticCheck& check) {
   report::Bars::Series distance{.name = "distance"};
   report::Bars::Series chance{.name = "chance alone", .color = 7};
   for (const ShapeDistance& each : check.columns) {
-    bars.groups.push_back(each.columns[0]);
+    // Numbered, as the pairs beside them are.
+    bars.groups.push_back(fmt::format("{} {}", bars.groups.size() + 1, each.columns[0]));
     distance.values.push_back(each.distance);
     chance.values.push_back(each.chance);
   }

@@ -39,7 +39,9 @@ ChosenSettings chosen_settings(const TrainingArguments& a) {
   add("method", a.method, "--method");
   add("proxy", a.proxy, "--proxy");
   add("missing", a.missing, "--missing");
-  for (const auto& [key, value] : a.named) add(key, value, "--" + key);
+  for (const auto& [key, value] : a.named) {
+    add(key, value, "--" + key.substr(0, key.find('.')));
+  }
   if (a.seed_given) add("seed", fmt::format("{}", a.seed), "--seed");
   if (a.time_limit > 0) add("time_limit", fmt::format("{}", a.time_limit), "--time-limit");
   if (a.no_validation) add("validation.fraction", "0", "--no-validation");

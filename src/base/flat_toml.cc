@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -31,13 +32,16 @@ void refuse_deep_keys(const std::string& text, const std::string& file) {
   std::size_t parts = 0;
   std::size_t line = 1;
   char quote = '\0';
+  bool escaped = false;
   for (const char c : text) {
     if (c == '\n') {
       ++line;
       quote = '\0';
+      escaped = false;
     }
     if (quote != '\0') {
-      if (c == quote) quote = '\0';
+      if (c == quote && !escaped) quote = '\0';
+      escaped = quote == '"' && c == '\\' && !escaped;
       continue;
     }
     if (c == '"' || c == '\'') quote = c;
@@ -59,10 +63,11 @@ std::string read_toml(const std::filesystem::path& path) {
   if (!stream) throw InputError(path.string(), "cannot be read: is the name right?");
   // A device or a pipe may never end.
   constexpr std::size_t kLargest = std::size_t{1} << 20;
-  std::string text(kLargest + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (text.size() > kLargest) {
+  std::string text;
+  std::array<char, 4096> piece;
+  while (stream.read(piece.data(), piece.size()) || stream.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() <= kLargest) continue;
     throw InputError(path.string(), "is larger than 1 MB, too large for a file of settings");
   }
   return text;

@@ -27,14 +27,27 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+// What a run leaves while it lasts.
+std::filesystem::path checkpoint_of(const Job& job, const JobContext& context) {
+  return context.folder / (job.name() + ".checkpoint");
+}
+std::filesystem::path partial_of(const Job& job, const JobContext& context) {
+  return context.folder / (job.name() + ".partial.json");
+}
+
+void remove_unfinished(const Job& job, const JobContext& context) {
+  std::filesystem::remove(checkpoint_of(job, context));
+  std::filesystem::remove(partial_of(job, context));
+}
+
 class Run {
  public:
   Run(const Job& job, const JobContext& context, std::atomic<std::int64_t>& progress)
       : job_(job),
         context_(context),
         progress_(progress),
-        checkpoint_(context.folder / (job.name() + ".checkpoint")),
-        partial_(context.folder / (job.name() + ".partial.json")),
+        checkpoint_(checkpoint_of(job, context)),
+        partial_(partial_of(job, context)),
         workload_(make_workload(job, context)) {}
 
   Outcome train() {
@@ -134,8 +147,7 @@ class Run {
     result.curve = std::move(curve_);
     result.seconds = std::move(seconds_);
     write_run(context_.folder, job_.name(), result);
-    std::filesystem::remove(checkpoint_);
-    std::filesystem::remove(partial_);
+    remove_unfinished(job_, context_);
   }
 
   const Job& job_;
@@ -156,11 +168,16 @@ class Run {
 Outcome run_job(const Job& job, const JobContext& context,
                 std::atomic<std::int64_t>& progress) try {
   const std::filesystem::path file = context.folder / (job.name() + ".json");
-  if (std::filesystem::exists(file)) return Outcome::was_done;
+  const std::filesystem::path lock_file = context.folder / (job.name() + ".lock");
+  const bool done = std::filesystem::exists(file);
+  if (done && !std::filesystem::exists(lock_file)) return Outcome::was_done;
   std::filesystem::create_directories(file.parent_path());
-  const storage::FileLock lock(context.folder / (job.name() + ".lock"));
-  if (!lock.held()) return Outcome::elsewhere;
-  if (std::filesystem::exists(file)) return Outcome::was_done;
+  const storage::FileLock lock(lock_file);
+  if (!lock.held()) return done ? Outcome::was_done : Outcome::elsewhere;
+  if (std::filesystem::exists(file)) {
+    remove_unfinished(job, context);  // killed before it could tidy up
+    return Outcome::was_done;
+  }
   if (!job.baseline.empty()) {
     run_baseline(job, *make_workload(job, context), context.folder);
     return Outcome::done;

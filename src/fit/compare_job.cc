@@ -54,7 +54,6 @@ class SpentTime {
     save();
     saved_ = watch_.read();
   }
-  void forget() const { std::filesystem::remove(file_); }
 
  private:
   std::filesystem::path file_;
@@ -77,6 +76,18 @@ class KeepsTime final : public TrainObserver {
   SpentTime& spent_;
 };
 
+FitRun unfinished_run(const std::string& base) {
+  return {.checkpoint = base + ".checkpoint", .folder = base + ".members"};
+}
+
+std::string spent_file(const std::string& base) { return base + ".spent.json"; }
+
+// What a job leaves while it runs. After its result is written: a kill in between loses nothing.
+void remove_unfinished(const std::string& base) {
+  unfinished_run(base).remove_unfinished();
+  std::filesystem::remove(spent_file(base));
+}
+
 // The log densities of all test rows, and how the rows were seen.
 struct Judged {
   Vector<double> log_prob = {};
@@ -92,10 +103,9 @@ class Run {
       : job_(job),
         options_(options),
         stop_(stop),
-        base_(options.folder / job.name()),
+        base_((options.folder / job.name()).string()),
         settings_(settings_of(job.method, options, fit_seed())),
-        spent_(base_.string() + ".spent.json",
-               options.jobs == 1 ? Worker::process : Worker::thread) {
+        spent_(spent_file(base_), options.jobs == 1 ? Worker::process : Worker::thread) {
     const Split rows = compare_split(data, options, job.split);
     training_ = take_rows(data.table, rows.training);
     test_ = take_rows(data.table, rows.validation);
@@ -113,6 +123,7 @@ class Run {
                                                  test_.rows()));
     }
     write(judged);
+    remove_unfinished(base_);
     return true;
   }
 
@@ -123,10 +134,9 @@ class Run {
   }
 
   Judged judge_fit() {
-    FitRun run{.threads = options_.threads,
-               .checkpoint = base_.string() + ".checkpoint",
-               .folder = base_.string() + ".members",
-               .resume = true};
+    FitRun run = unfinished_run(base_);
+    run.threads = options_.threads;
+    run.resume = true;
     run.observe = [this](auto&&...) { return std::make_unique<KeepsTime>(spent_); };
     run.should_stop = [this] { return stop_.load(); };
     const TableFit made = fit_table(training_, options_.columns, settings_, run);
@@ -137,7 +147,6 @@ class Run {
     stop_watches();
     const TabularDensity<float>& density = made.fit.density;
     const TableLogProb scores = density.log_prob(test_, {}, Unusual::keep);
-    run.remove_unfinished();
     return {scores.log_prob, density.schema().feature_names().size(), scores.unusual.size()};
   }
 
@@ -169,26 +178,25 @@ class Run {
     const auto number = [](double value) {
       return std::isfinite(value) ? Json(value) : Json(nullptr);
     };
-    write_json(base_.string() + ".json", {{"method", job_.method.name},
-                                          {"definition", job_.method.definition()},
-                                          {"split", job_.split},
-                                          {"seed", job_.seed},
-                                          {"training_rows", training_.rows()},
-                                          {"test_rows", test_.rows()},
-                                          {"columns", judged.columns},
-                                          {"unseen", judged.unseen},
-                                          {"nll", number(nll.nll)},
-                                          {"standard_error", number(nll.standard_error)},
-                                          {"processor_seconds", processor_},
-                                          {"wall_seconds", wall_},
-                                          {"interrupted", spent_.resumed()}});
-    spent_.forget();
+    write_json(base_ + ".json", {{"method", job_.method.name},
+                                 {"definition", job_.method.definition()},
+                                 {"split", job_.split},
+                                 {"seed", job_.seed},
+                                 {"training_rows", training_.rows()},
+                                 {"test_rows", test_.rows()},
+                                 {"columns", judged.columns},
+                                 {"unseen", judged.unseen},
+                                 {"nll", number(nll.nll)},
+                                 {"standard_error", number(nll.standard_error)},
+                                 {"processor_seconds", processor_},
+                                 {"wall_seconds", wall_},
+                                 {"interrupted", spent_.resumed()}});
   }
 
   const CompareJob& job_;
   const CompareOptions& options_;
   const std::atomic<bool>& stop_;
-  const std::filesystem::path base_;
+  const std::string base_;
   const ChosenSettings settings_;
   Table training_;
   Table test_;
@@ -243,11 +251,17 @@ Split compare_split(const ComparedTable& data, const CompareOptions& options, st
 JobEnd run_compare_job(const CompareJob& job, const ComparedTable& data,
                        const CompareOptions& options, const std::atomic<bool>& stop) {
   const std::filesystem::path file = options.folder / (job.name() + ".json");
-  if (std::filesystem::exists(file)) return {JobState::was_done};
+  const std::filesystem::path lock_file = options.folder / (job.name() + ".lock");
+  const bool done = std::filesystem::exists(file);
+  if (done && !std::filesystem::exists(lock_file)) return {JobState::was_done};
   std::filesystem::create_directories(file.parent_path());
-  const storage::FileLock lock(options.folder / (job.name() + ".lock"));
-  if (!lock.held()) return {JobState::elsewhere};
-  if (std::filesystem::exists(file)) return {JobState::was_done};
+  const storage::FileLock lock(lock_file);
+  if (!lock.held()) return {done ? JobState::was_done : JobState::elsewhere};
+  if (std::filesystem::exists(file)) {
+    // Killed before it could tidy up.
+    remove_unfinished((options.folder / job.name()).string());
+    return {JobState::was_done};
+  }
   return {Run(job, data, options, stop).run() ? JobState::done : JobState::interrupted};
 }
 

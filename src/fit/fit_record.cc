@@ -87,6 +87,14 @@ Json result_json(const PreparedTable& table, const FitReport& report) {
   return json;
 }
 
+// What a mean NLL of rows as the models see them lacks to one in the table's units.
+Json units_json(const PreparedTable& table) {
+  const auto shift = [](const EncodedRows& rows) { return -rows.log_jacobian.mean(); };
+  const double training = table.training.size() > 0 ? shift(table.training) : 0;
+  return {{"training", number(training)},
+          {"held_out", number(table.validation.size() > 0 ? shift(table.validation) : training)}};
+}
+
 Json settings_json(const FitOptions& options, const FitOptions& defaults) {
   const std::vector<Setting> now = list_settings(options);
   const std::vector<Setting> usual = list_settings(defaults);
@@ -131,6 +139,7 @@ std::string fit_record(const std::string& source, const PreparedTable& table,
   record["settings"] = settings_json(options, defaults);
   record["result"] = result_json(table, report);
   record["result"].erase("seconds");
+  record["units"] = units_json(table);
   return record.dump();
 }
 

@@ -124,7 +124,10 @@ void change_setting(FitOptions& options, const std::string& key, const std::stri
       throw std::invalid_argument(fmt::format("{}: {}", key, error.what()));
     }
   });
-  if (!found) throw std::invalid_argument(fmt::format("unknown setting '{}': {}", key, hint(key)));
+  if (found) return;
+  constexpr std::size_t kShown = 100;
+  const std::string shown = key.size() > kShown ? key.substr(0, kShown) + "..." : key;
+  throw std::invalid_argument(fmt::format("unknown setting '{}': {}", shown, hint(shown)));
 }
 
 }  // namespace jeffreys

@@ -300,8 +300,9 @@ class SeveralFits {
     } else {
       density.calibrate_by(by_others.main(complete_rows(rows_)));
     }
-    density.history = first.history;
-    density.evaluations = first.evaluations;
+    // For figures and records.
+    density.history = result.report.training.history = first.history;
+    density.evaluations = result.report.training.evaluations = first.evaluations;
     return result;
   }
 

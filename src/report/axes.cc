@@ -31,6 +31,17 @@ std::string linear_tics(const Interval& range, double step) {
   return fmt::format("({})", fmt::join(tics, ", "));
 }
 
+// A single number does not tell the scale: so fine that two of its multiples are in the range.
+double step_of_two(const Interval& range, double count) {
+  const auto marks = [&](double step) {
+    return std::floor(range.max / step) - std::ceil(range.min / step) + 1;
+  };
+  constexpr double kMost = 20;
+  double step = tic_step(range, count);
+  for (; marks(step) < 2 && count < kMost; count *= 1.25) step = tic_step(range, count);
+  return step;
+}
+
 void set_axis(Script& script, char axis, const Interval& range, bool logarithmic, bool numbers,
               double pixels) {
   script.line(
@@ -42,7 +53,7 @@ void set_axis(Script& script, char axis, const Interval& range, bool logarithmic
     script.line(fmt::format("set format {} '10^{{%T}}'", axis));
   }
   const double room = axis == 'x' ? 65 : 40;
-  const double step = tic_step(range, std::clamp(pixels / room, 2.0, 7.0));
+  const double step = step_of_two(range, std::clamp(pixels / room, 2.0, 7.0));
   const std::string tics = logarithmic ? "autofreq"
                            : numbers   ? linear_tics(range, step)
                                        : number(step);
@@ -62,8 +73,14 @@ void set_names(Script& script, const Axes& axes, double width) {
                           fmt::join(tics, ", ")));
 }
 
+std::vector<Mark> without_text(std::vector<Mark> marks) {
+  for (Mark& mark : marks) mark.text.clear();
+  return marks;
+}
+
 void set_marks(Script& script, char axis, const std::vector<Mark>& marks, std::size_t letters,
                const char* turn) {
+  if (marks.empty()) return;
   std::vector<std::string> tics;
   for (const Mark& mark : marks) {
     tics.push_back(fmt::format("{} {}", literal(mark.text, letters), number(mark.at)));
@@ -146,13 +163,10 @@ void set_axes(Script& script, const Axes& axes, const Box& box, const PanelStyle
   set_axis(script, 'x', axes.x, axes.log_x, style.x_tics, box.width);
   set_axis(script, 'y', axes.y, axes.log_y, style.y_tics, box.height);
   if (!axes.x_names.empty()) set_names(script, axes, box.width);
-  if (style.x_tics && !style.x_marks.empty()) {
-    set_marks(script, 'x', style.x_marks, kSlantedLetters,
-              style.slant > 0 ? "rotate by 35 right" : "norotate center");
-  }
-  if (style.y_tics && !style.y_marks.empty()) {
-    set_marks(script, 'y', style.y_marks, kMostMarkLetters, "norotate right");
-  }
+  set_marks(script, 'x', style.x_tics ? style.x_marks : without_text(style.x_marks),
+            kSlantedLetters, style.slant > 0 ? "rotate by 35 right" : "norotate center");
+  set_marks(script, 'y', style.y_tics ? style.y_marks : without_text(style.y_marks),
+            kMostMarkLetters, "norotate right");
   script.line("set xtics offset 0,0.4\nset ytics offset 0.4,0");
   if (!axes.y_tics) script.line("unset ytics");
   Axes named = axes;

@@ -56,7 +56,7 @@ void hide_start(Curves& curves) {
 }
 
 Curves likelihood(const TrainingCurves& run) {
-  Curves curves{.title = "negative log likelihood", .x_label = "step", .y_label = "nats / row"};
+  Curves curves{.title = "negative log likelihood", .x_label = "step", .y_label = run.unit};
   add(curves, run.main_train, "main, train", main_color, true);
   add(curves, run.main_validation, "main, validation", main_color);
   add(curves, run.proxy_train, "proxy, train", proxy_color, true);
@@ -69,12 +69,27 @@ Curves likelihood(const TrainingCurves& run) {
   return curves;
 }
 
+// Whether the first would hide the second: it is nearly the same. Dashed, it does not.
+bool covers(const Series& upper, const Series& lower) {
+  if (upper.value.size() != lower.value.size() || upper.value.empty()) return false;
+  const auto [least, most] = std::minmax_element(lower.value.begin(), lower.value.end());
+  double apart = 0;
+  for (std::size_t i = 0; i < upper.value.size(); ++i) {
+    apart = std::max(apart, std::abs(upper.value[i] - lower.value[i]));
+  }
+  constexpr double kSeen = 0.02;
+  return apart <= kSeen * (*most - *least);
+}
+
 Curves multipliers(const TrainingCurves& run) {
   Curves curves{.title = "multipliers", .x_label = "step"};
   for (std::size_t i = 0; i < run.multipliers.size(); ++i) {
     std::string name = run.multipliers[i].first;
     std::replace(name.begin(), name.end(), '_', ' ');
-    add(curves, run.multipliers[i].second, name, static_cast<int>(i));
+    add(curves, run.multipliers[i].second, name, static_cast<int>(i),
+        std::any_of(
+            run.multipliers.begin(), run.multipliers.begin() + static_cast<std::ptrdiff_t>(i),
+            [&](const auto& other) { return covers(run.multipliers[i].second, other.second); }));
   }
   return curves;
 }

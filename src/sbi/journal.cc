@@ -15,6 +15,7 @@
 
 #include "base/quote.h"
 #include "jeffreys/base/input_error.h"
+#include "jeffreys/storage/atomic_file.h"
 #include "sbi/journal_text.h"
 
 namespace jeffreys {
@@ -23,7 +24,8 @@ namespace {
 [[noreturn]] void fail(const std::filesystem::path& path, const char* attempt, int error) {
   std::string problem = fmt::format("{}: {}", attempt, std::generic_category().message(error));
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    problem += "; free some space and start again: what is in the journal stays";
+    throw storage::WriteError(
+        path.string(), problem + "; free some space and start again: what is in the journal stays");
   }
   if (error == ENOENT || error == ENOTDIR) problem += "; create the directory first";
   if (error == EACCES || error == EROFS) problem += "; choose a directory that you may write to";

@@ -169,13 +169,15 @@ void SimulationRun::require_hope() const {
     reasons.push_back(
         fmt::format("{} {} ({})", failures.rows, name_of(kind), failures.first_message));
   }
+  // Until the outcomes are known the journal is empty.
+  const bool kept = journal_ && !outcome_names_.empty();
   throw InputError(
-      options_.journal.string(),
+      kept ? options_.journal.string() : "",
       fmt::format("{} of {} simulations failed: {}. Correct the simulator{}", finished_.bad(), rows,
                   fmt::join(reasons, ", "),
-                  journal_ ? " and try the failed rows again (--retry-failed); or correct the "
-                             "prior, delete the journal and start again"
-                           : " or the prior"));
+                  kept ? " and try the failed rows again (--retry-failed); or correct the prior, "
+                         "delete the journal and start again"
+                       : " or the prior, and start again"));
 }
 
 void SimulationRun::work(const std::stop_token& stop) {

@@ -32,10 +32,11 @@ void require_numbers(const Table& table, const Column& column) {
   }
   if (column.text_cells == 0) return;
   refuse_cell(table, column, column.first_text_row,
-              fmt::format("is numeric but has {} in {} cell{}; correct the cell, or declare the "
-                          "column with --categorical {} / --ignore {}",
+              fmt::format("is numeric but has {0} in {1} cell{2}; correct the cell, or say that it "
+                          "means a missing one with --na {0}, or declare the column with "
+                          "--categorical {3} / --ignore {3}",
                           quote(column.first_text), column.text_cells,
-                          column.text_cells == 1 ? "" : "s", column.name, column.name));
+                          column.text_cells == 1 ? "" : "s", column.name));
 }
 
 void require_usable(const Table& table, const Column& column, const ColumnInfo& info,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/quote.h"
@@ -144,9 +145,20 @@ void drop_preamble(CsvRecords& records, CsvLayout& layout) {
   records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(preamble));
 }
 
-bool decide_header(const CsvRecords& records, const CellReader& reader, Header wanted,
+// Whether it has most of the columns that are known, as where a model waits for them.
+bool names_known_columns(const CsvRecord& record, const TableOptions& options) {
+  std::set<std::string> known(options.text_columns.begin(), options.text_columns.end());
+  for (const auto& [name, notation] : options.notations) known.insert(name);
+  const auto there = std::count_if(known.begin(), known.end(), [&](const std::string& name) {
+    return std::find(record.cells.begin(), record.cells.end(), name) != record.cells.end();
+  });
+  return 2 * static_cast<std::size_t>(there) > known.size();
+}
+
+bool decide_header(const CsvRecords& records, const CellReader& reader, const TableOptions& options,
                    CsvLayout& layout) {
-  if (wanted != Header::automatic) return wanted == Header::yes;
+  if (options.header != Header::automatic) return options.header == Header::yes;
+  if (names_known_columns(records.front(), options)) return true;
   const HeaderFinding found = find_header(records, reader);
   if (found.header && found.doubtful) {
     layout.notes.push_back(
@@ -236,7 +248,7 @@ CsvLayout find_layout(const std::string& file, std::string_view sample, bool who
   if (options.delimiter == '\0') refuse_blanks(file, records);
   drop_preamble(records, layout);
   const CellReader reader(options.missing);
-  const bool header = decide_header(records, reader, options.header, layout);
+  const bool header = decide_header(records, reader, options, layout);
   if (header && lacks_first_name(records)) {
     records.front().cells.insert(records.front().cells.begin(), std::string());
   }

@@ -217,7 +217,23 @@ bool has_notation(std::string_view cell) {
   return !patterns_of(cell).empty();
 }
 
+// As programs write exponents: e-05, E+12.
+void DigitCounter::add_exponent(std::string_view digits, char decimal) {
+  const std::size_t mark = std::min(digits.find_first_of("eE"), digits.size());
+  const std::string_view behind = digits.substr(std::min(mark + 1, digits.size()));
+  const bool usual = behind.size() > 2 && (behind[0] == '+' || behind[0] == '-');
+  const int mantissa = count_decimals(digits.substr(0, mark), decimal);
+  const bool first = mantissa_ < 0;
+  if (first && usual) exponent_ = digits[mark];
+  if (first) mantissa_ = mantissa;
+  if (!usual || digits[mark] != exponent_ || mantissa != mantissa_) exponent_ = '\0';
+}
+
 void DigitCounter::add(std::string_view cell, const Notation& notation) {
+  if (!notation.is_time()) {
+    const std::size_t first = std::min(cell.find_first_of("0123456789"), cell.size());
+    add_exponent(cell.substr(first), notation.decimal);
+  }
   if (most_ > kMostCounted) return;
   int decimals = 0;
   if (notation.is_time()) {
@@ -243,6 +259,11 @@ void DigitCounter::add(std::string_view cell, const Notation& notation) {
 }
 
 void DigitCounter::finish(Notation& notation) const {
+  constexpr int kMostOfMantissa = 30;
+  if (exponent_ != '\0' && mantissa_ <= kMostOfMantissa) {
+    notation.exponent = exponent_;
+    notation.mantissa = mantissa_;
+  }
   if (most_ > kMostCounted) return;
   notation.decimals = most_;
   notation.fixed = !notation.is_time() && most_ > 0 && least_ == most_ && !exponents_;

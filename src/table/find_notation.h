@@ -34,13 +34,17 @@ bool has_notation(std::string_view cell);
 class DigitCounter {
  public:
   void add(std::string_view cell, const Notation& notation);
-  // Sets the notation's decimals, fixed and width.
+  // Sets the notation's decimals, fixed, width and exponent.
   void finish(Notation& notation) const;
 
  private:
+  void add_exponent(std::string_view digits, char decimal);
+
   int least_ = 0;
   int most_ = -1;
   bool exponents_ = false;
+  char exponent_ = '\0';  // the same in all cells, as is what stands before it; '\0': not so
+  int mantissa_ = -1;     // -1: before the first cell
   int width_ = 0;         // of all whole numbers so far; -1: different
   bool leading_ = false;  // one has a leading zero
 };

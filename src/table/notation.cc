@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <stdexcept>
 #include <vector>
 
@@ -87,9 +88,13 @@ void Notation::make_room_for(double number) {
   if (is_time() || !std::isfinite(number) || round(number) == number) return;
   decimals = -1;
   fixed = false;
+  exponent = '\0';
 }
 
 double Notation::round(double number) const {
+  if (exponent != '\0' && std::isfinite(number)) {
+    return std::strtod(fmt::format("{:.{}e}", number, mantissa).c_str(), nullptr) + 0.0;
+  }
   if (decimals < 0 || !std::isfinite(number)) return number;
   const double power = std::pow(10.0, decimals);
   constexpr double kExact = 0x1p53;
@@ -102,10 +107,13 @@ std::string Notation::write(double number) const {
   if (std::isnan(number)) return {};
   if (is_time()) return write_time(pattern, number, decimals);
   number += 0.0;
-  if (is_plain() && !fixed && width == 0) return fmt::format("{}", number);
+  if (is_plain() && !fixed && width == 0 && exponent == '\0') return fmt::format("{}", number);
   const double size = std::abs(number);
   std::string digits = fmt::format("{}", size);
-  if (fixed || (decimals >= 0 && digits.find('e') != std::string::npos)) {
+  if (exponent != '\0') {
+    digits = fmt::format("{:.{}e}", size, mantissa);
+    digits[digits.find('e')] = exponent;
+  } else if (fixed || (decimals >= 0 && digits.find('e') != std::string::npos)) {
     digits = fmt::format("{:.{}f}", size, std::max(decimals, 0));
   }
   if (width > 0) digits = fmt::format("{:0>{}}", digits, width);
@@ -145,6 +153,7 @@ std::string Notation::describe() const {
 
 void Notation::validate() const {
   constexpr int kMost = 17;
+  constexpr int kMostOfMantissa = 30;
   constexpr std::size_t kLongest = 64;
   constexpr std::array<std::string_view, 7> kGroupings{"", ",", ".", " ", "'", "\u00a0", "\u202f"};
   const bool known = std::find(kGroupings.begin(), kGroupings.end(), grouping) != kGroupings.end();
@@ -154,6 +163,10 @@ void Notation::validate() const {
   if (decimals < -1 || decimals > kMost || width < 0 || width > kMost ||
       pattern.size() > kLongest || prefix.size() > kLongest || suffix.size() > kLongest) {
     throw std::invalid_argument("notation: too many digits, or too long a text");
+  }
+  if ((exponent != '\0' && exponent != 'e' && exponent != 'E') || mantissa < 0 ||
+      mantissa > kMostOfMantissa) {
+    throw std::invalid_argument("notation: the exponent is none, or has too many digits before it");
   }
   if (is_time() && !read_time(pattern, write_time(pattern, 0, std::max(decimals, 0)))) {
     throw std::invalid_argument("notation: the pattern is none of a date or time");

@@ -29,6 +29,8 @@ std::optional<std::string> plain_digits(std::string_view text, char decimal,
     i += grouping.size() - 1;
   }
   if (groups && (group != 3 || plain.starts_with('0'))) return std::nullopt;
+  // Who writes 8.337e-07 means no thousands.
+  if (groups && text.find_first_of("eE", i) != std::string_view::npos) return std::nullopt;
   if (i == text.size()) return plain;
   if (text[i] == decimal) {
     plain += '.';

@@ -28,11 +28,16 @@ constexpr std::size_t kMostColumns = 1'000'000;
 Json bound_to_json(double bound) { return std::isfinite(bound) ? Json(bound) : Json(nullptr); }
 
 Json notation_to_json(const Notation& notation) {
-  return {{"pattern", notation.pattern},   {"prefix", notation.prefix},
-          {"suffix", notation.suffix},     {"decimal", std::string(1, notation.decimal)},
-          {"grouping", notation.grouping}, {"parentheses", notation.parentheses},
-          {"decimals", notation.decimals}, {"fixed", notation.fixed},
-          {"width", notation.width}};
+  Json json{{"pattern", notation.pattern},   {"prefix", notation.prefix},
+            {"suffix", notation.suffix},     {"decimal", std::string(1, notation.decimal)},
+            {"grouping", notation.grouping}, {"parentheses", notation.parentheses},
+            {"decimals", notation.decimals}, {"fixed", notation.fixed},
+            {"width", notation.width}};
+  if (notation.exponent != '\0') {
+    json["exponent"] = std::string(1, notation.exponent);
+    json["mantissa"] = notation.mantissa;
+  }
+  return json;
 }
 
 Json column_to_json(const ColumnInfo& info) {
@@ -218,6 +223,11 @@ void read_notation(const Reader& reader, const std::string& file, ColumnInfo& in
                    .decimals = whole("decimals"),
                    .fixed = flag("fixed"),
                    .width = whole("width")};
+  if (json.has("exponent")) {
+    const std::string exponent = json.text("exponent");
+    info.notation.exponent = exponent.size() == 1 ? exponent.front() : ' ';
+    info.notation.mantissa = whole("mantissa");
+  }
   try {
     info.notation.validate();
   } catch (const std::invalid_argument& error) {

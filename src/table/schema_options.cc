@@ -147,6 +147,7 @@ ColumnInfo initial_info(const Table& table, const Column& column, const SchemaOp
     info.distribution = distribution->second;
     info.notation.decimals = -1;  // rounded, a sample could leave the support
     info.notation.fixed = false;
+    info.notation.exponent = '\0';
     return info;
   }
   if (contains(options.condition, column.name)) info.role = ColumnRole::condition;

@@ -110,6 +110,33 @@ TEST_F(Documents, TheCommandsForTablesRun) {
   EXPECT_EQ(run_all("docs/tables.md"), 17);
 }
 
+// The file of settings that the documents show does what it says.
+TEST_F(Documents, TheSettingsFileIsRead) {
+  const std::string page = bytes_of(JEFFREYS_GOLDEN_DIR "/../../docs/settings.md");
+  const std::size_t begin = page.find("```toml\n") + 8;
+  file("my.toml", page.substr(begin, page.find("```", begin) - begin));
+  file("table.csv", two_columns());
+  const auto settings = good({"fit", "table.csv", "--config", "my.toml", "--time-limit", "0.2",
+                              "--members", "1", "--json"})
+                            .json()
+                            .at("settings");
+  EXPECT_EQ(settings.at("iterations").at("value"), "20000");
+  EXPECT_EQ(settings.at("learning_rate.proxy").at("value"), "0.001");
+  EXPECT_EQ(settings.at("flow.hidden").at("value"), "64,64");
+}
+
+// Page, tables and figures from the runs that are part of the project.
+TEST_F(Documents, TheCommandForTheResultsRuns) {
+  std::filesystem::copy(JEFFREYS_GOLDEN_DIR "/../../results", path("results"),
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::remove(path("results/results.md"));
+  const std::vector<std::string> commands = commands_of("docs/results.md");
+  ASSERT_EQ(commands.size(), 2U) << "the other one trains for hours";
+  EXPECT_EQ(commands[0], "reproduce all --no-training --output results && tools/copy_overview");
+  good({"reproduce", "all", "--no-training", "--output", "results"});
+  EXPECT_TRUE(exists("results/results.md") && exists("results/index.html"));
+}
+
 TEST_F(Documents, TheCommandsForPosteriorsRun) {
   for (const char* name : {"decay.sh", "decay.toml"}) {
     std::filesystem::copy_file(example_simulators() / name, path(name));

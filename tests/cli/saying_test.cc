@@ -50,6 +50,52 @@ TEST_F(Saying, SettingsThatNeverEndOrGoTooDeep) {
   file("deep.toml", deep + " = 1\n");
   EXPECT_THAT(refusal(kBadInput, {"fit", "t.csv", "--config", "deep.toml"}),
               HasSubstr("deep.toml:1: a key has more than 100 parts"));
+  // A quote with a quote in it hides nothing.
+  file("deep.toml", "\"\\\"\"." + deep + " = 1\n");
+  EXPECT_THAT(refusal(kBadInput, {"fit", "t.csv", "--config", "deep.toml"}),
+              HasSubstr("a key has more than 100 parts"));
+}
+
+TEST_F(Saying, OptionsByTheirOwnNames) {
+  EXPECT_THAT(refusal(kUsage, {"fit", "t.csv", "--calibration", "nan"}),
+              StartsWith("jeffreys: --calibration: "));
+  EXPECT_LT(refusal(kUsage, {"fit", "t.csv", "--set", std::string(5000, 'a') + "=1"}).size(),
+            1000U);
+}
+
+TEST_F(Saying, AHelpThatCannotBeWritten) {
+  const Outcome outcome =
+      Process({"fit", "--help"}, {.folder = folder(), .out_file = "/dev/full"}).wait();
+  EXPECT_EQ(outcome.exit_code, kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("standard output"));
+}
+
+// In nats of the table's units, as the summary: what is a thousand times as large has a density
+// that is a thousand times as small, for each of two columns.
+TEST_F(Saying, CurvesHaveTheUnitsOfTheSummary) {
+  std::string large = "x,y\n";
+  const Cells cells(bytes("t.csv"));
+  const std::vector<double> x = cells.numbers("x"), y = cells.numbers("y");
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    large += text_of(1000 * x[i]) + "," + text_of(1000 * y[i]) + "\n";
+  }
+  file("large.csv", large);
+  for (const char* members : {"1", "2"}) {
+    std::vector<double> ends;
+    for (const std::string table : {"t", "large"}) {
+      const auto record = good(Arguments{"fit", table + ".csv", "-o", table, "--json"} + tiny() +
+                               Arguments{"--members", members})
+                              .json();
+      const auto& held_out = record.at("curves").at("held_out").at("main_nll");
+      ASSERT_FALSE(held_out.empty());
+      ends.push_back(held_out.back());
+      const double said = record.at("result").at("main").at("held_out").at("nll");
+      EXPECT_NEAR(ends.back(), said, 1) << members << " " << table;
+      good({"plot", table, "--training", "-o", table + ".svg"});
+    }
+    EXPECT_NEAR(ends[1] - ends[0], 2 * std::log(1000), 0.05);
+    EXPECT_NE(bytes("t.svg"), bytes("large.svg"));
+  }
 }
 
 TEST_F(Saying, WhyItDivergedAlsoWhenQuiet) {
@@ -69,7 +115,9 @@ TEST_F(Saying, EveryHelpNamesJsonAndQuiet) {
   }
   EXPECT_THAT(good({"import", "--help"}).out, HasSubstr("jeffreys import zuko"));
   EXPECT_THAT(good({"fit", "--help"}).out, HasSubstr("--set KEY=VALUE "));
-  EXPECT_THAT(good({"completion"}).out, AllOf(HasSubstr("\"sbi \""), HasSubstr("\"sbi check \"")));
+  EXPECT_THAT(good({"completion"}).out,
+              AllOf(HasSubstr("\"sbi \""), HasSubstr("\"sbi check \""), HasSubstr("\"compare \""),
+                    HasSubstr("\"impute \""), HasSubstr("\"images fit \"")));
 }
 
 TEST_F(Saying, FormatsThatItDoesNotWrite) {

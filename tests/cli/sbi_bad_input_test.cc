@@ -41,6 +41,33 @@ TEST_F(SbiBadSimulator, FailuresAreToldWithTheirReason) {
   EXPECT_THAT(failure("cat", {"--outcomes", "x,y,z"}), HasSubstr("expected 3 numbers, got 2"));
 }
 
+// A journal that holds nothing is not spoken of.
+TEST_F(SbiBadSimulator, AdviceFitsWhatIsThere) {
+  EXPECT_THAT(failure("exit 1"), AllOf(HasSubstr("Correct the simulator or the prior"),
+                                       Not(HasSubstr("--retry-failed"))));
+  EXPECT_FALSE(exists("s.csv.journal"));
+  EXPECT_THAT(failure("exit 1", {"--outcomes", "x,y"}), HasSubstr("--retry-failed"));
+  EXPECT_TRUE(exists("s.csv.journal"));
+}
+
+TEST_F(SbiBadSimulator, AFullDiskIsNoBadInput) {
+  const Outcome outcome =
+      Process(simulate("./simulate.sh", {"-n", "400"}), {.folder = folder(), .largest_file = 10000})
+          .wait();
+  EXPECT_EQ(outcome.exit_code, kFailed);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("s.csv.journal"), HasSubstr("free some space")));
+  good(simulate("./simulate.sh", {"-n", "400"}));
+}
+
+TEST_F(SbiBadSimulator, FormatsThatAreNotWrittenAreRefusedBeforeAnyWork) {
+  EXPECT_THAT(refusal(kUsage, simulate("./simulate.sh", {"-o", "s.xlsx"})), HasSubstr(".csv"));
+  make_posterior();
+  for (const char* command : {"sample", "plot"}) {
+    const Arguments words{"sbi", command, "p.model", "--observed", "x=0,y=0", "-o", "s.xlsx"};
+    refusal(command == std::string("plot") ? kBadInput : kUsage, words);
+  }
+}
+
 TEST_F(SbiBadSimulator, OneThatCannotRunLeavesNothingInTheWay) {
   EXPECT_THAT(
       refusal(kBadInput, simulate("./simulat.sh")),

@@ -1,5 +1,6 @@
 // The state of training, taken up by a trainer of the same form.
 #include "fuzz/as_file.h"
+#include "fuzz/tensor_mutator.h"
 #include "jeffreys/model/spline_flow.h"
 #include "jeffreys/train/trainer.h"
 

@@ -234,6 +234,28 @@ TEST_F(FigureTest, LettersWithoutAFontBecomeBoxes) {
   EXPECT_LT(testing::bytes_of(path("b.png")).size(), 2 * testing::bytes_of(path("a.png")).size());
 }
 
+// One number on an axis does not tell its scale.
+TEST_F(FigureTest, EveryAxisHasTwoNumbers) {
+  Matrix<double> table(2, 2);
+  table << 55, 175, 95, 195;
+  draw_pair_plot(path("a.svg"), {{"a"}, {"b"}}, table, table);
+  const std::string picture = testing::bytes_of(path("a.svg"));
+  for (const char* number : {">60<", ">80<", ">180<", ">190<"}) {
+    EXPECT_NE(picture.find(number), std::string::npos) << number;
+  }
+}
+
+// Where two lines lie on each other both are seen.
+TEST_F(FigureTest, LinesThatAreTheSameAreDashed) {
+  TrainingCurves run;
+  run.multipliers = {{"forward", {{0, 1, 2}, {1, 2, 3}}}, {"proxy", {{0, 1, 2}, {1, 2, 4}}}};
+  draw_training(path("apart.svg"), run);
+  run.multipliers[1].second.value = {1, 2, 3};
+  draw_training(path("same.svg"), run);
+  EXPECT_THAT(testing::bytes_of(path("apart.svg")), Not(HasSubstr("dasharray")));
+  EXPECT_THAT(testing::bytes_of(path("same.svg")), HasSubstr("dasharray"));
+}
+
 TEST_F(FigureTest, TrainingPlotsShowWhatWasRecorded) {
   TrainingCurves run;
   EXPECT_THROW(draw_training(path("a.svg"), run), std::invalid_argument);

@@ -49,7 +49,8 @@ class BadColumns : public ScratchTest {
 TEST_F(BadColumns, TextAmongNumbers) {
   EXPECT_EQ(refusal("3,abc"),
             "a.csv:14:2: column \"b\" is numeric but has \"abc\" in 1 cell; correct the cell, or "
-            "declare the column with --categorical b / --ignore b");
+            "say that it means a missing one with --na \"abc\", or declare the column with "
+            "--categorical b / --ignore b");
   SchemaOptions options;
   options.ignore = {"b"};
   EXPECT_EQ(refusal("3,abc", options), "none");

@@ -172,6 +172,36 @@ TEST_F(NotationTest, MakesRoomForDigitsThatItWouldRound) {
   EXPECT_EQ(days, (Notation{.pattern = "%Y-%m-%d"}));
 }
 
+TEST_F(NotationTest, NumbersWithExponentsHaveNoThousands) {
+  const Table table = read("a;b\n1,5;1.320e-06\n2,5;8.337e-07\n-7,25;2.500e+02\n");
+  EXPECT_THAT(table.columns[0].numbers, ElementsAre(1.5, 2.5, -7.25));
+  EXPECT_THAT(table.columns[1].numbers, ElementsAre(1.32e-6, 8.337e-7, 250));
+}
+
+TEST_F(NotationTest, ExponentsComeBackAsTheyWere) {
+  const Notation volts = read("V\n-4.9180e-01\n1.0000e+00\n2.5000e-07\n").columns[0].notation;
+  EXPECT_EQ(volts.write(0.123456789), "1.2346e-01");
+  EXPECT_EQ(volts.write(-2), "-2.0000e+00");
+  EXPECT_EQ(volts.write(0), "0.0000e+00");
+  EXPECT_EQ(volts.round(0.123456789), 0.12346);
+  EXPECT_EQ(read("a;b\n1,5E+03;1\n2,5E-10;2\n").columns[0].notation.write(77), "7,7E+01");
+  // As many digits as a double has, and more.
+  const Notation all =
+      read("x\n8.203932499999844197e-03\n1.000000000000000000e+00\n").columns[0].notation;
+  EXPECT_EQ(all.write(0.1), "1.000000000000000056e-01");
+  EXPECT_EQ(all.round(0.1), 0.1);
+  // Where they differ, or are not those of programs, numbers are plain.
+  for (const char* text : {"x\n1.5e-03\n1.25e-03\n", "x\n1.5e-03\n2.5\n", "x\n1.5e3\n2.5e4\n",
+                           "x\n1.5e-03\n2.5E-03\n"}) {
+    EXPECT_EQ(read(text).columns[0].notation.exponent, '\0') << text;
+  }
+  Notation roomy = volts;
+  roomy.make_room_for(0.123456789);
+  EXPECT_EQ(roomy.write(0.123456789), "0.123456789");
+  EXPECT_THROW((Notation{.exponent = 'x'}.validate()), std::invalid_argument);
+  EXPECT_THROW((Notation{.exponent = 'e', .mantissa = 31}.validate()), std::invalid_argument);
+}
+
 TEST_F(NotationTest, OnlyRealNotationsAreValid) {
   EXPECT_NO_THROW(Notation{}.validate());
   EXPECT_NO_THROW((Notation{.pattern = "%d.%m.%Y %H:%M"}.validate()));

@@ -88,6 +88,17 @@ TEST_F(TableFile, FindsTheHeader) {
   EXPECT_EQ(read("a,b\n1,2\n", {.header = Header::no}).rows(), 2u);
 }
 
+// A table that a model waits for has a header if it has the model's columns, whatever is below.
+TEST_F(TableFile, KnownColumnsMakeAHeader) {
+  const std::string text = "2019,mark\n2018,x\n";
+  EXPECT_EQ(read(text).rows(), 2u);
+  TableOptions known{.text_columns = {"mark"}, .notations = {{"2019", Notation{.decimals = 0}}}};
+  EXPECT_THAT(names_of(read(text, known)), ElementsAre("2019", "mark"));
+  EXPECT_EQ(read("2018,x\n2017,y\n", known).rows(), 2u);
+  known.header = Header::no;
+  EXPECT_EQ(read(text, known).rows(), 2u);
+}
+
 TEST_F(TableFile, LinesAreThoseOfTheFile) {
   const Table table = read(
       "\xef\xbb\xbf# made by hand\r\na,b\r\n\r\n1,\"two\r\nlines, \"\"quoted\"\"\"\r\n# more\r\n"

@@ -15,7 +15,8 @@ struct TrainingCurves {
     std::vector<double> value = {};  // as long as step
   };
   std::string title = {};
-  // Negative log likelihood, nats for each row.
+  // Of the negative log likelihoods.
+  std::string unit = "nats / row";
   Series main_train = {};
   Series main_validation = {};
   Series proxy_train = {};

@@ -25,6 +25,10 @@ struct Notation {
   int decimals = -1;
   bool fixed = false;
   int width = 0;  // digits of whole numbers with leading zeros; 0 without them
+  // Of 4.9180e-01, which every number is like: 'e' or 'E', and how many digits are before it behind
+  // the point. '\0' without exponents.
+  char exponent = '\0';
+  int mantissa = 0;
 
   bool is_time() const { return !pattern.empty(); }
   bool is_time_of_day() const;
