@@ -3,7 +3,7 @@
 // distances in the numbers of networks of our own; and 10,000 pictures stand for 200,000.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "experiment/image_tables.h"
 

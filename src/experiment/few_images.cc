@@ -1,6 +1,8 @@
 // Beyond the paper: its argument that the reverse KL helps where data are few, on pictures.
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "experiment/image_tables.h"
 
 namespace jeffreys::experiment {

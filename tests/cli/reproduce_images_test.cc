@@ -85,8 +85,10 @@ class ReproduceImages : public ProgramTest {
 TEST_F(ReproduceImages, FromAFolderToAPageAndSheets) {
   make_digits("mnist_20k.npz", "train_images", "train_labels");
   make_digits("fashion_mnist_5k.npz", "images", "labels");
-  const Outcome outcome =
-      good({"reproduce", "celeba", "few-images", "--scale", "0.01", "-o", "out"});
+  Process process({"reproduce", "celeba", "few-images", "--scale", "0.01", "-o", "out"},
+                  {.folder = folder()});
+  const Outcome outcome = process.wait(4 * Process::kLimit);
+  ASSERT_EQ(outcome.exit_code, kDone) << ::testing::PrintToString(outcome);
   EXPECT_THAT(outcome.out, HasSubstr("23 done"));
   const std::string page = bytes("out/index.html");
   EXPECT_THAT(page, AllOf(HasSubstr("A short run"), HasSubstr("in a second encoder"),

@@ -1,4 +1,5 @@
 // What experiments with pictures say of made up results, and the pieces that they are made of.
+#include <algorithm>
 #include <cmath>
 
 #include "experiment/folder.h"
