@@ -50,6 +50,9 @@ TEST_F(Saying, SettingsThatNeverEndOrGoTooDeep) {
   file("deep.toml", deep + " = 1\n");
   EXPECT_THAT(refusal(kBadInput, {"fit", "t.csv", "--config", "deep.toml"}),
               HasSubstr("deep.toml:1: a key has more than 100 parts"));
+  file("bracket.toml", "[= 1\n");
+  EXPECT_THAT(refusal(kBadInput, {"fit", "t.csv", "--config", "bracket.toml"}),
+              HasSubstr("bracket.toml:1:2"));
   // A quote with a quote in it hides nothing.
   file("deep.toml", "\"\\\"\"." + deep + " = 1\n");
   EXPECT_THAT(refusal(kBadInput, {"fit", "t.csv", "--config", "deep.toml"}),
