@@ -17,6 +17,8 @@ namespace jeffreys {
 namespace {
 
 constexpr std::array<std::size_t, 3> kComponentCounts{1, 4, 16};
+// So many numbers have one component: covariances of several would take minutes.
+constexpr Eigen::Index kWide = 200;
 constexpr int kMostEmSteps = 40;
 constexpr double kHardlyBetter = 1e-3;  // nats a row
 constexpr Eigen::Index kHeldOutEvery = 5;
@@ -58,6 +60,7 @@ class MixtureFitter {
     double best_score = -std::numeric_limits<double>::infinity();
     for (const std::size_t count : kComponentCounts) {
       if (count > learned.size() / 8 + 1 || held_out.empty()) break;
+      if (count > 1 && numbers_ > kWide) break;
       const double score = mean_log_density(maximize(count, learned), held_out);
       if (!(score > best_score)) break;
       best = count;

@@ -160,14 +160,17 @@ TableLogProb log_prob_given(const TabularDensity<T>& density, const Table& table
   both.insert(both.end(), given.begin(), given.end());
   const Schema::Encoded joint =
       schema.encode_known(with_columns(schema, table, both), Unusual::keep);
+  require_few_open(joint);
   TableLogProb result{density.score(joint, from), joint.rows, joint.dropped, joint.unusual};
   for (Eigen::Index row = 0; row < joint.size(); ++row) {
     if (joint.has_gaps(row) || !given.empty())
       result.with_gaps.push_back(static_cast<std::size_t>(row));
   }
   if (given.empty()) return result;
-  const RowScores known =
-      density.score(schema.encode_known(with_columns(schema, table, given), Unusual::keep), from);
+  const Schema::Encoded known_rows =
+      schema.encode_known(with_columns(schema, table, given), Unusual::keep);
+  require_few_open(known_rows);
+  const RowScores known = density.score(known_rows, from);
   result.log_prob -= known.log_prob;
   result.error = (result.error.array().square() + known.error.array().square()).sqrt();
   return result;

@@ -1,5 +1,7 @@
 #include "fit/given_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -21,9 +23,21 @@ const TabularDensity<T>& without_prior(const TabularDensity<T>& density) {
 
 }  // namespace
 
+void require_few_open(const EncodedRows& rows) {
+  constexpr Eigen::Index kMostOpen = 200;
+  for (Eigen::Index row = 0; row < rows.gaps.rows(); ++row) {
+    const Eigen::Index open = rows.gaps.row(row).count();
+    if (open <= kMostOpen) continue;
+    throw std::invalid_argument(
+        fmt::format("{} columns are not given, and at most {} can be drawn given others: give more "
+                    "of them, or fit a model with --condition",
+                    open, kMostOpen));
+  }
+}
+
 template <typename T>
 GivenRows<T>::GivenRows(const TabularDensity<T>& density, const EncodedRows& rows, From from)
-    : rows_(rows),
+    : rows_((require_few_open(rows), rows)),
       log_density_([&density = without_prior(density), from](const auto& x, const auto& c) {
         return density.log_unnormalized(x, c, from);
       }),

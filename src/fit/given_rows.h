@@ -8,11 +8,15 @@
 
 namespace jeffreys {
 
+// Throws std::invalid_argument for rows in which more than 200 columns are open: the weights of
+// proposals are hopeless there, after minutes of work.
+void require_few_open(const EncodedRows& rows);
+
 template <typename T>
 class GivenRows {
  public:
   // The density and the rows outlive it. Throws std::invalid_argument for a posterior, whose
-  // parameters have a prior.
+  // parameters have a prior, and as require_few_open does.
   GivenRows(const TabularDensity<T>& density, const EncodedRows& rows, From from);
 
   // More of them until so many count; nothing if that does not help.

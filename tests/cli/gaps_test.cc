@@ -110,6 +110,22 @@ TEST_F(GapCommands, RefuseGivenValuesThatAreImpossible) {
               HasSubstr("whole rows"));
 }
 
+TEST_F(GapCommands, RefuseToDrawHundredsOfColumnsGivenOthers) {
+  std::string header = "x0";
+  for (int column = 1; column < 203; ++column) header += ",x" + std::to_string(column);
+  file("wide.csv", lines(header, 40, [](Draws& draws, int) {
+         std::string row = text_of(draws.normal());
+         for (int column = 1; column < 203; ++column) row += "," + text_of(draws.normal());
+         return row;
+       }));
+  good({"fit", "wide.csv", "-o", "wide", "--members", "1", "--set", "iterations=1", "--set",
+        "flow.hidden=4"});
+  EXPECT_THAT(refusal(kUsage, {"sample", "wide", "-n", "2", "--given", "x0=0"}),
+              AllOf(HasSubstr("202 columns are not given"), HasSubstr("--condition")));
+  EXPECT_THAT(refusal(kUsage, {"log_prob", "wide", "wide.csv", "--columns", "x7"}),
+              HasSubstr("202 columns are not given"));
+}
+
 TEST_F(GapCommands, SeveralFitsKeepGapsAndWeights) {
   const Arguments quick{"--set", "iterations=5", "--set", "flow.hidden=8"};
   const auto fitted = [&](const Arguments& more) {
