@@ -61,17 +61,18 @@ def wide():
     return np.random.default_rng(0).normal(size=(3000, 20))
 
 
-def test_control_c_ends_the_weighing_of_members_and_keeps_them(wide):
-    """Fits of three steps are done in a moment; the mixtures of Gaussians beside them take long."""
+def test_control_c_ends_the_weighing_of_members_and_keeps_them(wide, tmp_path):
+    """Fits of three steps are done in a moment; the mixtures of Gaussians beside them take longer."""
     settings = {"iterations": 3, "flow.transforms": 1, "flow.hidden": [8]}
-    d = jf.Density(settings=settings, n_jobs=2, verbose=False)
-    told = []
+    d = jf.Density(settings=settings, n_jobs=2, verbose=False, checkpoint=tmp_path / "c")
+    told, members = [], tmp_path / "c.members"
     d.set_params(callback=lambda progress: told.append(progress["label"]))
-    interrupted(lambda: d.fit(wide), seconds=1.5)
-    again = []
-    d.set_params(callback=lambda progress: again.append(progress["label"]))
-    interrupted(lambda: d.fit(wide, resume=True), seconds=1.5)
-    assert told and not again  # nothing is fitted twice
+    interrupted(lambda: d.fit(wide), seconds=0, when=lambda: len(list(members.glob("*.model"))) == 10)
+    assert told and len(list(members.glob("*.model"))) == 10
+    told.clear()
+    d.fit(wide, resume=True)
+    assert not told  # nothing is fitted twice
+    assert not members.exists()
 
 
 @pytest.mark.parametrize("members", ["auto", 1])
