@@ -70,7 +70,8 @@ struct Critics {
     twice.set_state(std::vector<double>(single.state().begin(), single.state().end()));
   }
 
-  static constexpr ResidualEnergyOptions kOptions{.features = 2, .hidden = 128, .blocks = 2, .seed = 3};
+  static constexpr ResidualEnergyOptions kOptions{
+      .features = 2, .hidden = 128, .blocks = 2, .seed = 3};
   ResidualEnergy<float> single{kOptions};
   ResidualEnergy<double> twice{kOptions};
 };
