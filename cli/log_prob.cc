@@ -72,8 +72,10 @@ std::vector<std::string> score_lines(const LogProbArguments& a, const TabularDen
   std::vector<std::string> lines;
   if (density.schema().outdated()) lines.push_back(kOutdated);
   if (result.dropped > 0) {
-    lines.push_back(fmt::format("{} of {} rows have missing values: their log_prob is empty",
-                                result.dropped, rows));
+    const bool kept = density.schema().missing() == Missing::keep;
+    lines.push_back(fmt::format("{} of {} rows have {}: their log_prob is empty", result.dropped,
+                                rows,
+                                kept ? "no known cell, or lack a condition" : "missing values"));
   }
   if (!result.with_gaps.empty() && a.columns.empty() && a.given.empty()) {
     lines.push_back(fmt::format(

@@ -33,7 +33,7 @@ def attack_odd(case):
     table = OddTable(rng)
     case.write("o.csv", table.data)
     first, last = table.names[0], table.names[-1]
-    options = [[], [], [], ["--missing", "keep"], ["--proxy", "energy"], ["--ties", "keep"], ["--members", "2"], ["--calibration", "0.2"]]
+    options = [[], [], [], ["--missing", "drop"], ["--proxy", "energy"], ["--ties", "keep"], ["--members", "2"], ["--calibration", "0.2"]]
     if table.plain_names and len(table.names) > 1:
         options += [["--condition", last], ["--categorical", first], ["--integer", first], ["--ignore", first], ["--bound", first + "=:1e9"], ["--weights", first]]
     words = SMALL if "--members" not in (chosen := rng.choice(options)) else SMALL[:-1]

@@ -33,7 +33,7 @@ class Density(Answers, Estimator):
     condition : columns that the density is conditional on.
     categorical, integer, ignore : columns that hold categories, whole numbers, nothing of interest.
     bounds : {"age": (0, 120), "price": (0, None)}.
-    missing : "drop" leaves rows with missing cells out; "keep" lets them count with the cells that they have; "error".
+    missing : "keep" lets rows with missing cells count with the cells that they have; "drop" leaves them out; "error".
     settings : {"iterations": 20_000, ...}; `jeffreys fit --settings` lists them all.
     members : "auto", or how many fits are made into one density.
     random_state : a seed (default 0), a NumPy generator, or None for another result each time.
@@ -75,7 +75,7 @@ class Density(Answers, Estimator):
         integer: Any = None,
         ignore: Any = None,
         bounds: dict | None = None,
-        missing: str = "drop",
+        missing: str = "keep",
         settings: dict[str, Any] | None = None,
         members: Any = "auto",
         random_state: Any = 0,
@@ -118,7 +118,7 @@ class Density(Answers, Estimator):
             weights = None  # as if there were none
         if weights is not None:
             columns["weights"] = layout.weights_name
-        settings = chosen_settings(self, ("method", "proxy", "members", *(["missing"] if self.missing != "drop" else [])))
+        settings = chosen_settings(self, ("method", "proxy", "members", *(["missing"] if self.missing != "keep" else [])))
         data = _Data(layout, X, weights, columns, settings, self.preset or "")
         self._scratch = getattr(self, "_scratch", None) or Scratch()
         checkpoint = self._scratch.checkpoint(self.checkpoint)

@@ -52,7 +52,7 @@ def test_settings_of_a_fit_are_told(fitted, tmp_path):
 
 def test_many_rows_are_scored_as_few_are(plane):
     """Arrays go to the library in blocks."""
-    d = quick().fit(plane)
+    d = quick(missing="drop").fit(plane)
     many = np.tile(plane, (200, 1))
     many[39_000, 0] = np.nan
     scores = d.score_samples(many)

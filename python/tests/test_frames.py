@@ -25,7 +25,8 @@ def test_scores_are_one_for_each_row_whatever_the_index(frame, fitted):
     assert fitted.explain(shuffled).index.equals(shuffled.index)
 
 
-def test_a_missing_value_leaves_its_row_without_a_score(frame, fitted):
+def test_a_missing_value_leaves_its_row_without_a_score_if_rows_are_dropped(frame):
+    fitted = quick(missing="drop").fit(frame)
     holes = frame.copy()
     holes.loc[3, "height"] = np.nan
     holes.loc[5, "children"] = pd.NA
@@ -36,7 +37,8 @@ def test_a_missing_value_leaves_its_row_without_a_score(frame, fitted):
     assert set(np.flatnonzero(np.isnan(scores))) == {3, 5, 7, 9, 11}
     whole = np.setdiff1d(np.arange(len(frame)), [3, 5, 7, 9, 11])
     np.testing.assert_array_equal(scores[whole], fitted.score_samples(frame)[whole])
-    assert quick().fit(holes).report_["dropped_rows"] == 5
+    assert quick(missing="drop").fit(holes).report_["dropped_rows"] == 5
+    assert np.isfinite(quick().fit(holes).score_samples(holes)).all()
     assert np.isfinite(fitted.score(holes))
 
 

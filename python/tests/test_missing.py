@@ -79,12 +79,12 @@ def test_wrong_weights_are_refused(plane, weights, message):
 
 @pytest.fixture(scope="module")
 def keeping(gaps):
-    return quick(missing="keep").fit(gaps)
+    return quick().fit(gaps)
 
 
 def test_rows_with_gaps_count_as_in_the_program(program, gaps, keeping):
     gaps.to_csv(program.folder / "t.csv", index=False)
-    program("fit", "t.csv", "-o", "t.model", "--set", "missing=keep", *set_options())
+    program("fit", "t.csv", "-o", "t.model", *set_options())
     program("log_prob", "t.model", "t.csv", "--percentile", "-o", "s.csv")
     theirs = read(program.folder / "s.csv")
     np.testing.assert_array_equal(keeping.score_samples(gaps), theirs["log_prob"])
@@ -94,7 +94,7 @@ def test_rows_with_gaps_count_as_in_the_program(program, gaps, keeping):
     with_gaps = gaps.isna().any(axis=1)
     assert np.isnan(keeping.percentile(gaps))[with_gaps].all()
     assert keeping.evaluate(gaps)["rows_with_gaps"] == with_gaps.sum()
-    assert np.isnan(quick().fit(gaps).score_samples(gaps)[with_gaps]).all()
+    assert np.isnan(quick(missing="drop").fit(gaps).score_samples(gaps)[with_gaps]).all()
     with pytest.raises(jf.InputError, match="missing"):
         quick(missing="error").fit(gaps)
     with pytest.raises(jf.InputError, match="missing: .*expected"):

@@ -76,6 +76,7 @@ Table read_uci(const UciTable& spec, const std::filesystem::path& data) {
 // The paper's steps 1 to 3.
 Matrix<double> encode_as_paper(const Table& table, const UciTable& spec) {
   SchemaOptions options;
+  options.missing = Missing::drop;
   options.ignore = spec.ignore;
   const std::vector<std::size_t> rows = usable_rows(table, options);
   const auto has = [](const std::vector<std::string>& list, const std::string& name) {
@@ -104,6 +105,7 @@ Matrix<double> encode_as_paper(const Table& table, const UciTable& spec) {
 
 Matrix<double> encode_dequantised(const Table& table, const UciTable& spec) {
   SchemaOptions options;
+  options.missing = Missing::drop;
   options.ignore = spec.ignore;
   options.integer = spec.categorical;
   options.ties = Ties::dequantize;

@@ -61,7 +61,9 @@ ComparedTable compared_table(const Table& table, const CompareOptions& options) 
   if (!options.group.empty()) static_cast<void>(group_column(table, options.group));
   check_cells(table, options.columns);
   const Table ordered = ordered_by_content(table, uncounted);
-  const std::vector<std::size_t> complete = usable_rows(ordered, options.columns);
+  SchemaOptions columns = options.columns;
+  if (columns.missing == Missing::keep) columns.missing = Missing::drop;  // by simple models too
+  const std::vector<std::size_t> complete = usable_rows(ordered, columns);
   if (complete.size() < kFewestRows) {
     throw InputError(
         table.source,

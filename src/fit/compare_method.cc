@@ -163,8 +163,9 @@ void CompareOptions::validate() const {
     // A setting that does not exist should not wait for the first job.
     FitOptions fit;
     fit.schema = columns;
-    settings_of(method, *this, seed).apply_to(fit);
-    require(fit.schema.missing != Missing::keep,
+    const ChosenSettings chosen = settings_of(method, *this, seed);
+    chosen.apply_to(fit);
+    require(!chosen.has("missing") || fit.schema.missing != Missing::keep,
             "missing: methods are compared on complete rows; expected drop or error, got keep");
   }
   require(columns.weights.empty(),

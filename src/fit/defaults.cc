@@ -25,6 +25,7 @@ void paper_setting(FitOptions& o) {
   o.seed = seed;
   o.schema = schema;
   o.schema.ties = Ties::keep;
+  o.schema.missing = Missing::drop;
   o.schema.standardize = Standardize::all;
   o.validation_fraction = 0;
   o.calibration_fraction = 0;

@@ -95,10 +95,9 @@ EncodedRows informative(const EncodedRows& rows, const std::vector<std::size_t>&
   std::vector<std::size_t> result;
   for (const std::size_t i : chosen) {
     const auto row = static_cast<Eigen::Index>(i);
-    const bool says_nothing = rows.gaps.size() > 0 && rows.gaps.row(row).all();
-    if (says_nothing) ++empty;
+    if (rows.says_nothing(row)) ++empty;
     const bool counts = rows.weights.size() == 0 || rows.weights(row) > 0;
-    if (!says_nothing && counts) result.push_back(i);
+    if (!rows.says_nothing(row) && counts) result.push_back(i);
   }
   return rows.take(result);
 }

@@ -12,12 +12,17 @@
 namespace jeffreys {
 namespace {
 
-// Several fits gain more from one another than each of them from a proxy, and are cheaper without:
-// docs/evidence.md, "Several fits".
+constexpr std::size_t kFewFeatures = 4;  // where wide tails gain nothing
+constexpr double kDegreesOfFreedom = 5;
+
+// Several fits gain more from one another than each of them from a proxy, and are cheaper without;
+// and single rows far out decide less if their base has wide tails: docs/evidence.md, "Several
+// fits".
 FitOptions default_member_options(std::size_t rows, std::size_t features,
                                   std::size_t context_features, const ModelChoice& proxy) {
   FitOptions options = default_fit_options(rows, features, context_features, proxy);
   options.train.method = Method::mle;
+  if (features > kFewFeatures) options.flow.student_t = kDegreesOfFreedom;
   return options;
 }
 
@@ -109,19 +114,9 @@ FitPlan plan_fit(const Table& table, const SchemaOptions& columns, const ChosenS
 TableFit fit_table(const Table& table, const SchemaOptions& columns, const ChosenSettings& settings,
                    const FitRun& run) {
   const int members = table_members(table, columns, settings);
-  TableFit made =
-      members == 1
-          ? fit_table(plan_fit(table, columns, settings), run)
-          : fit_several(plan_fit(table, columns, settings, default_member_options, HoldOut::none),
-                        members, run);
-  constexpr std::size_t kMany = 20;  // one row of so many is missed
-  if (made.options.schema.missing == Missing::drop && made.table.dropped * kMany >= table.rows()) {
-    made.fit.report.warnings.push_back(
-        fmt::format("{} of {} rows have a missing cell and say nothing: --missing keep learns from "
-                    "their other cells",
-                    made.table.dropped, table.rows()));
-  }
-  return made;
+  if (members == 1) return fit_table(plan_fit(table, columns, settings), run);
+  return fit_several(plan_fit(table, columns, settings, default_member_options, HoldOut::none),
+                     members, run);
 }
 
 TableFit fit_table(FitPlan plan, const FitRun& run) {

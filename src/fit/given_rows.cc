@@ -38,6 +38,7 @@ void require_few_open(const EncodedRows& rows) {
 template <typename T>
 GivenRows<T>::GivenRows(const TabularDensity<T>& density, const EncodedRows& rows, From from)
     : rows_((require_few_open(rows), rows)),
+      samples_from_(from == From::main ? &density.main() : density.proxy()->as_density()),
       log_density_([&density = without_prior(density), from](const auto& x, const auto& c) {
         return density.log_unnormalized(x, c, from);
       }),
@@ -48,6 +49,9 @@ template <typename T>
 std::optional<Completions> GivenRows<T>::complete(Eigen::Index row, double effective_samples,
                                                   Eigen::Index first_points,
                                                   const RandomStream& stream) const {
+  if (rows_.says_nothing(row) && samples_from_ != nullptr) {
+    return samples(row, first_points, stream);
+  }
   for (Eigen::Index points = first_points; points <= kMostCompletions; points *= 4) {
     Completions found = sampler_.complete(rows_, row, points, stream);
     const double effective = found.effective_samples();
@@ -57,6 +61,15 @@ std::optional<Completions> GivenRows<T>::complete(Eigen::Index row, double effec
     if (points > first_points && effective < kHopeless) break;
   }
   return std::nullopt;
+}
+
+template <typename T>
+Completions GivenRows<T>::samples(Eigen::Index row, Eigen::Index points,
+                                  const RandomStream& stream) const {
+  Matrix<T> context(rows_.context.cols() > 0 ? points : 0, rows_.context.cols());
+  if (context.rows() > 0) context.rowwise() = rows_.context.row(row).template cast<T>();
+  const Samples<T> samples = samples_from_->sample(points, context, stream);
+  return {samples.x.template cast<double>(), Vector<double>::Zero(points)};
 }
 
 template <typename T>

@@ -19,7 +19,8 @@ class GivenRows {
   // parameters have a prior, and as require_few_open does.
   GivenRows(const TabularDensity<T>& density, const EncodedRows& rows, From from);
 
-  // More of them until so many count; nothing if that does not help.
+  // More of them until so many count; nothing if that does not help. Of a row without a known cell
+  // they are plain samples.
   [[nodiscard]] std::optional<Completions> complete(Eigen::Index row, double effective_samples,
                                                     Eigen::Index first_points,
                                                     const RandomStream& stream) const;
@@ -28,7 +29,11 @@ class GivenRows {
                                            const RandomStream& stream);
 
  private:
+  [[nodiscard]] Completions samples(Eigen::Index row, Eigen::Index points,
+                                    const RandomStream& stream) const;
+
   const EncodedRows& rows_;
+  const Density<T>* samples_from_;  // the model that is asked; nothing if it has no samples
   RowLogDensity log_density_;
   GapSampler sampler_;
 };

@@ -178,11 +178,30 @@ template <typename T>
 TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From> from,
                                          Unusual unusual) const {
   Schema::Encoded encoded = schema_.encode(table, unusual);
-  TableLogProb result{score(encoded, from.value_or(chosen_)), encoded.rows, encoded.dropped,
-                      std::move(encoded.unusual)};
+  TableLogProb result;
+  result.dropped = encoded.dropped;
+  result.unusual = std::move(encoded.unusual);
+  std::vector<std::size_t> scored;  // all but rows without a single cell
   for (Eigen::Index row = 0; row < encoded.size(); ++row) {
-    if (encoded.has_gaps(row)) result.with_gaps.push_back(static_cast<std::size_t>(row));
+    if (encoded.says_nothing(row)) {
+      ++result.dropped;
+      continue;
+    }
+    if (encoded.has_gaps(row)) result.with_gaps.push_back(scored.size());
+    scored.push_back(static_cast<std::size_t>(row));
+    result.rows.push_back(encoded.rows[static_cast<std::size_t>(row)]);
   }
+  if (scored.empty()) {
+    throw InputError(table.source,
+                     fmt::format("no row can be scored: of each {} is missing",
+                                 schema_.context_features() > 0
+                                     ? "a condition, or every other cell that the model has"
+                                     : "every cell that the model has"));
+  }
+  const bool all = std::ssize(scored) == encoded.size();
+  static_cast<RowScores&>(result) =
+      all ? score(encoded, from.value_or(chosen_))
+          : score(static_cast<const EncodedRows&>(encoded).take(scored), from.value_or(chosen_));
   return result;
 }
 

@@ -123,6 +123,7 @@ SchemaOptions pair_schema(const Table& table, const PairColumns& columns,
   SchemaOptions schema;
   schema.condition = columns.outcomes;
   schema.regress_on_conditions = true;
+  schema.missing = Missing::drop;
   for (const Column& column : table.columns) {
     if (among(columns.parameters, column.name) || among(columns.outcomes, column.name)) continue;
     schema.ignore.push_back(column.name);

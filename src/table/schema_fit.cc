@@ -286,6 +286,7 @@ class Fit {
       return;
     }
     values_[i].emplace(table_, column, info);
+    if (info.role == ColumnRole::feature && has_too_few(i)) return;
     if (info.kind == ColumnKind::categorical && info.role == ColumnRole::feature && names_rows(i)) {
       return;
     }
@@ -334,10 +335,28 @@ class Fit {
     }
     leading.push_back(
         fmt::format("C{}: taken for names of the rows, and left out.", labels.substr(1)));
+    leave_out(info);
+    return true;
+  }
+
+  // Where rows with gaps are kept, a column may have next to nothing in them.
+  bool has_too_few(std::size_t i) {
+    const std::size_t count = known_rows(i).size();
+    if (count >= kLeastRows || count == rows_.size()) return false;
+    ColumnInfo& info = columns[i];
+    refuse_distribution(i, fmt::format("has {} values", count));
+    leading.push_back(
+        fmt::format("Column {} has {} value{} in {} rows, too few to learn from: left "
+                    "out.",
+                    name(i), count, count == 1 ? "" : "s", rows_.size()));
+    leave_out(info);
+    return true;
+  }
+
+  static void leave_out(ColumnInfo& info) {
     info.role = ColumnRole::left_out;
     info.kind = ColumnKind::ignored;
     info.labels.clear();
-    return true;
   }
 
   bool set_constant(std::size_t i) {
@@ -462,8 +481,8 @@ Schema Schema::fit(const Table& table, const SchemaOptions& options,
   schema.index_columns();
   if (schema.features() == 0) {
     throw InputError(table.source,
-                     "no column is left to model: all are conditions, ignored, constant, copies or "
-                     "empty");
+                     "no column is left to model: all are conditions, ignored, constant, copies, "
+                     "empty or nearly so");
   }
   if (schema.features() > fit.rows()) {
     fit.leading.push_back(

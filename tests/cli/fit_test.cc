@@ -159,14 +159,16 @@ TEST_F(FitCommand, TimeLimitEndsTrainingWithAModel) {
   EXPECT_FALSE(names().contains("m.checkpoint"));
 }
 
-TEST_F(FitCommand, MissingRowsAreDroppedAndCounted) {
+TEST_F(FitCommand, RowsWithMissingCellsAreCounted) {
   std::string text = two_columns();
   for (const auto& [line, cells] : std::vector<std::pair<int, std::string>>{
            {4, ",0.5"}, {9, "NaN,0.5"}, {10, "5,NA"}, {20, "5,?"}}) {
     text = with_line(text, line, cells);
   }
   file("gaps.csv", text);
-  const Outcome outcome = fit("gaps.csv", "m");
+  EXPECT_THAT(fit("gaps.csv", "k").out, HasSubstr("4 of 100 rows have missing cells, 4 in all"));
+  EXPECT_EQ(record("k").at("result").at("dropped_rows"), 0);
+  const Outcome outcome = fit("gaps.csv", "m", {"--missing", "drop"});
   EXPECT_THAT(outcome.out, HasSubstr("4 dropped (missing values)"));
   EXPECT_EQ(record("m").at("result").at("dropped_rows"), 4);
   EXPECT_EQ(record("m").at("result").at("training_rows").get<int>() +

@@ -41,10 +41,11 @@ TEST_F(LogProbCommand, RowsKeepTheirOrder) {
 
 TEST_F(LogProbCommand, MissingRowsAreEmptyCells) {
   file("gaps.csv", with_line(with_line(bytes("t.csv"), 4, ",0.5"), 7, "5,nan"));
-  const Outcome outcome = good({"log_prob", "m", "gaps.csv", "-o", "l.npy"});
+  fit("t.csv", "d", {"--missing", "drop"});
+  const Outcome outcome = good({"log_prob", "d", "gaps.csv", "-o", "l.npy"});
   EXPECT_THAT(outcome.err, HasSubstr("2 of 100 rows have missing values"));
   const std::vector<double> gaps = storage::read_npy(path("l.npy")).values<double>();
-  const std::vector<double> all = log_prob("m", "t.csv");
+  const std::vector<double> all = log_prob("d", "t.csv");
   ASSERT_EQ(gaps.size(), 100u);
   for (std::size_t row = 0; row < 100; ++row) {
     if (row == 2 || row == 5) {
@@ -54,7 +55,7 @@ TEST_F(LogProbCommand, MissingRowsAreEmptyCells) {
     }
   }
   const std::vector<std::string> cells =
-      Cells(good({"log_prob", "m", "gaps.csv"}).out).column("log_prob");
+      Cells(good({"log_prob", "d", "gaps.csv"}).out).column("log_prob");
   ASSERT_EQ(cells.size(), 100u);
   // A line with nothing on it would be no row of a table with one column.
   EXPECT_THAT(cells[2], ::testing::AnyOf("", "NA"));
@@ -114,7 +115,7 @@ TEST_F(LogProbCommand, RefusesTablesThatAreNotTheModels) {
   file("text.csv", "x,y\n1,2\n3,abc\n4,5\n");
   EXPECT_THAT(refusal(kBadInput, {"log_prob", "m", "text.csv", "-o", "l.csv"}),
               AllOf(HasSubstr("text.csv:3:2: "), HasSubstr("abc")));
-  file("nothing.csv", "x,y\n1,\n,2\n");
+  file("nothing.csv", "x,y\n,\n,\n");
   EXPECT_THAT(refusal(kBadInput, {"log_prob", "m", "nothing.csv", "-o", "l.csv"}),
               HasSubstr("nothing.csv"));
   EXPECT_THAT(refusal(kBadInput, {"evaluate", "m", "other.csv"}), HasSubstr("other.csv"));

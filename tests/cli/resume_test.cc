@@ -43,7 +43,7 @@ class Resume : public ProgramTest {
 
 TEST_F(Resume, AfterSignalsEndsAsIfUninterrupted) {
   for (const Arguments& options :
-       {Arguments{}, Arguments{"--proxy", "energy", "--set", "iterations=600"}}) {
+       {Arguments{}, Arguments{"--proxy", "energy", "--set", "iterations=3000"}}) {
     good(long_fit("whole", options));
     for (const int signal : {SIGINT, SIGTERM}) {
       const Outcome outcome = interrupted(long_fit("m", options), signal);

@@ -71,7 +71,9 @@ TEST_F(Views, EvaluateSpeaksForBothModels) {
   EXPECT_THAT(good({"evaluate", "l", "t.csv"}).out,
               AllOf(HasSubstr("main"), Not(HasSubstr("KL("))));
   file("gaps.csv", with_line(two_columns(), 4, "5,"));
-  EXPECT_EQ(good({"evaluate", "m", "gaps.csv", "--json"}).json().at("dropped_rows"), 1);
+  EXPECT_EQ(good({"evaluate", "m", "gaps.csv", "--json"}).json().at("dropped_rows"), 0);
+  fit("t.csv", "d", {"--missing", "drop"});
+  EXPECT_EQ(good({"evaluate", "d", "gaps.csv", "--json"}).json().at("dropped_rows"), 1);
 }
 
 TEST_F(Views, PlotDrawsPlanes) {

@@ -8,6 +8,7 @@
 #include "fit/gap_fills.h"
 #include "fit/small_fits.h"
 #include "jeffreys/fit/fit_table.h"
+#include "jeffreys/fit/given.h"
 #include "jeffreys/model/gaussian_mixture.h"
 #include "support/refusal_of.h"
 #include "support/scratch_folder.h"
@@ -126,6 +127,50 @@ TEST(Gaps, RowsAreScoredByWhatTheyHave) {
                         .table();
   const double sum = made.density.log_prob(all, From::main).log_prob.array().exp().sum() / 50;
   EXPECT_NEAR(scores.log_prob(0), std::log(sum), 4 * scores.error(0));
+}
+
+TEST(Gaps, RowsWithoutAnyCellAreNeitherLearnedFromNorScored) {
+  Table table = pairs_table(120, false);
+  for (Column& column : table.columns) column.numbers[7] = column.numbers[50] = std::nan("");
+  const PreparedTable prepared = prepare(table, keep_options(20));
+  EXPECT_EQ(prepared.dropped, 2U);
+  const Fit made = small_fit(table, keep_options(20));
+  const TableLogProb scores = made.density.log_prob(table, From::main);
+  EXPECT_EQ(scores.dropped, 2U);
+  EXPECT_EQ(scores.log_prob.size(), 118);
+  EXPECT_EQ(scores.rows[7], 8U);
+  EXPECT_TRUE(scores.with_gaps.empty());
+  const Table nothing = take_rows(table, std::vector<std::size_t>{7, 50});
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(made.density.log_prob(nothing)); }),
+              HasSubstr("no row can be scored"));
+  // Filled, they are samples of the model.
+  const Imputed filled = impute(made.density, nothing, Fill::draw, 2000, 3, made.density.chosen());
+  EXPECT_TRUE(filled.left.empty());
+  const Vector<double> fresh = made.density.log_prob(made.density.sample(4000, 1).table).log_prob;
+  const Vector<double> drawn = made.density.log_prob(filled.table).log_prob;
+  const double deviation = std::sqrt((fresh.array() - fresh.mean()).square().mean());
+  // Four standard errors of the difference.
+  EXPECT_NEAR(drawn.mean(), fresh.mean(), 4 * deviation * std::sqrt(2.0 / 4000));
+}
+
+TEST(Gaps, ColumnsWithNextToNothingAreLeftOut) {
+  Table table = pairs_table(120, false, "labels");
+  for (const std::size_t i : {std::size_t{2}, std::size_t{3}}) {
+    Column& column = table.columns[i];
+    for (std::size_t row = 9; row < 120; ++row) {
+      if (column.is_text()) {
+        column.codes[row] = -1;
+      } else {
+        column.numbers[row] = std::nan("");
+      }
+    }
+  }
+  const PreparedTable prepared = prepare(table, keep_options(20));
+  EXPECT_EQ(prepared.schema.feature_names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(prepared.dropped, 0U);
+  EXPECT_EQ(prepared.training.gaps.size(), 0);
+  EXPECT_THAT(prepared.schema.notes(),
+              ::testing::Contains(HasSubstr("\"c\" has 9 values in 120 rows, too few")));
 }
 
 // A sweep leaves the model's own conditional distribution as it is.

@@ -172,7 +172,7 @@ Table with_gaps(Table table) {
 
 // With gaps: judged by what they have, by fits that have not seen it.
 TEST(SeveralFits, KeepRowsWithGaps) {
-  const ChosenSettings settings = settings_of({"members=6", "iterations=300", "missing=keep"});
+  const ChosenSettings settings = settings_of({"members=6", "iterations=300"});
   const TableFit made = fit_table(with_gaps(made_table(300)), {}, settings);
   const FitReport& report = made.fit.report;
   EXPECT_EQ(report.members, 6);
@@ -183,8 +183,8 @@ TEST(SeveralFits, KeepRowsWithGaps) {
   const Table longer = with_gaps(made_table(900));
   const Vector<double> log_prob = made.fit.density.log_prob(longer).log_prob;
   EXPECT_NEAR(report.main.held_out.nll, -log_prob.tail(600).mean(), 0.4);
-  const TableFit dropped =
-      fit_table(with_gaps(made_table(300)), {}, settings_of({"members=6", "iterations=300"}));
+  const TableFit dropped = fit_table(with_gaps(made_table(300)), {},
+                                     settings_of({"members=6", "iterations=300", "missing=drop"}));
   EXPECT_EQ(dropped.fit.report.main.held_out.rows, 240U);
 }
 

@@ -124,7 +124,7 @@ TEST(BadSchema, TooLittleData) {
   EXPECT_EQ(fit(TableMaker().numbers("a", values).table()), "none");
   values[2] = std::nan("");
   EXPECT_EQ(
-      fit(TableMaker().numbers("a", values).table()),
+      fit(TableMaker().numbers("a", values).table(), {.missing = Missing::drop}),
       "t.csv: there are 9 of 10 rows without missing cells; at least 10 are needed. --missing "
       "keep learns from the cells that the others have");
   EXPECT_THAT(fit(TableMaker().numbers("a", {1}).table()), HasSubstr("there is 1 of 1 rows"));
@@ -137,7 +137,9 @@ TEST(BadSchema, TooLittleData) {
 }
 
 TEST(BadSchema, TablesOfAnotherForm) {
-  const Schema schema = Schema::fit(mixed_table(), mixed_options());
+  SchemaOptions dropping = mixed_options();
+  dropping.missing = Missing::drop;
+  const Schema schema = Schema::fit(mixed_table(), dropping);
   const auto refusal = [&](const std::function<void(Table&)>& change) {
     Table table = mixed_table();
     change(table);

@@ -30,6 +30,7 @@ constexpr std::size_t kPairs = 400;
 
 SchemaOptions prior_options() {
   SchemaOptions options;
+  options.missing = Missing::drop;
   options.condition = {"outcome"};
   options.distributions = {{"angle", Distribution::uniform(-1, 1)},
                            {"offset", Distribution::normal(5, 2)},

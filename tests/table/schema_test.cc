@@ -349,12 +349,13 @@ TEST(Schema, RowsWithMissingCellsAreDropped) {
   std::vector<double> values = normal_numbers(30, 1);
   values[3] = values[7] = std::nan("");
   const Table table = TableMaker().numbers("a", values).numbers("b", normal_numbers(30, 2)).table();
-  const Schema schema = Schema::fit(table, {});
+  const SchemaOptions dropping{.missing = Missing::drop};
+  const Schema schema = Schema::fit(table, dropping);
   const Schema::Encoded encoded = schema.encode(table);
   EXPECT_EQ(encoded.dropped, 2u);
-  EXPECT_EQ(encoded.rows, usable_rows(table, {}));
+  EXPECT_EQ(encoded.rows, usable_rows(table, dropping));
   EXPECT_THAT(encoded.rows, Not(Contains(7u)));
-  SchemaOptions ignoring;
+  SchemaOptions ignoring = dropping;
   ignoring.ignore = {"a"};
   EXPECT_EQ(Schema::fit(table, ignoring).encode(table).dropped, 0u);
   EXPECT_THAT(schema.notes(), Contains(HasSubstr("2 of 30 rows have missing cells")));

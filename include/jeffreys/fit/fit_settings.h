@@ -52,7 +52,7 @@ void visit_fit_options(Options& o, Visit&& visit) {
   visit("ties", o.schema.ties, kOneOfItsNames,
         "columns whose values repeat: dequantize, or keep (paper)");
   visit("missing", o.schema.missing, kOneOfItsNames,
-        "rows with missing cells: drop, keep, or error");
+        "rows with missing cells: keep (they count with what they have), drop, or error");
   visit("standardize", o.schema.standardize, kOneOfItsNames, "on training rows, or on all (paper)");
   visit("flow.transforms", o.flow.transforms, kAtLeastOne, "of the main model and of a flow proxy");
   visit("flow.bins", o.flow.bins, kAtLeastOne, "of each spline");

@@ -77,6 +77,10 @@ struct EncodedRows {
   [[nodiscard]] bool has_gaps(Eigen::Index row) const {
     return gaps.size() > 0 && gaps.row(row).any();
   }
+  // Whether no cell of it is known.
+  [[nodiscard]] bool says_nothing(Eigen::Index row) const {
+    return gaps.size() > 0 && gaps.row(row).all();
+  }
   [[nodiscard]] EncodedRows take(std::span<const std::size_t> rows) const;
 };
 

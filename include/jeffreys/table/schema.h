@@ -42,7 +42,7 @@ namespace jeffreys {
 
 enum class Ties { dequantize, keep };
 // What to do with rows that have missing cells. keep: a row counts with the cells that it has,
-// unless it lacks a condition.
+// unless it lacks a condition; what is encoded then says where the gaps are.
 enum class Missing { drop, error, keep };
 std::string_view name_of(Missing missing);
 enum class Standardize { training, all };
@@ -58,7 +58,7 @@ struct SchemaOptions {
   std::map<std::string, Bounds> bounds = {};
   std::map<std::string, Distribution> distributions = {};  // priors, in simulation-based inference
   Ties ties = Ties::dequantize;
-  Missing missing = Missing::drop;
+  Missing missing = Missing::keep;
   Standardize standardize = Standardize::training;
   bool regress_on_conditions = false;
 
@@ -68,8 +68,8 @@ struct SchemaOptions {
   void validate() const;
 };
 
-// Rows of the table without a missing cell in any column that is neither ignored nor wholly
-// missing; with Missing::keep, without a missing condition. Missing::error: throws
+// With Missing::keep the rows of the table without a missing condition; otherwise those without a
+// missing cell in any column that is neither ignored nor wholly missing. Missing::error: throws
 // InputError for the first missing cell.
 std::vector<std::size_t> usable_rows(const Table& table, const SchemaOptions& options);
 
