@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace jeffreys {
 namespace {
@@ -26,29 +27,55 @@ void collect(const toml::table& table, const std::string& prefix, std::vector<Fl
   }
 }
 
-// Every part of a dotted key is a table in a table: thousands of them would exhaust the stack.
-void refuse_deep_keys(const std::string& text, const std::string& file) {
-  constexpr std::size_t kMostParts = 100;
-  std::size_t parts = 0;
-  std::size_t line = 1;
-  char quote = '\0';
-  bool escaped = false;
-  for (const char c : text) {
-    if (c == '\n') {
-      ++line;
-      quote = '\0';
-      escaped = false;
-    }
-    if (quote != '\0') {
-      if (c == quote && !escaped) quote = '\0';
-      escaped = quote == '"' && c == '\\' && !escaped;
+// Where the string that begins at `begin` ends, at its last quote; one that is not closed ends with
+// its line, or with the text.
+std::size_t end_of_string(const std::string& text, std::size_t begin) {
+  const char quote = text[begin];
+  const bool several_lines = text.compare(begin, 3, std::string(3, quote)) == 0;
+  const std::size_t width = several_lines ? 3 : 1;
+  for (std::size_t i = begin + width; i < text.size(); ++i) {
+    if (text[i] == '\n' && !several_lines) return i - 1;
+    if (text[i] == '\\' && quote == '"' && text.compare(i, 2, "\\\n") != 0) {
+      ++i;
       continue;
     }
-    if (c == '"' || c == '\'') quote = c;
-    if (c == '#') quote = '\n';  // a comment ends with its line
+    if (text.compare(i, width, std::string(width, quote)) != 0) continue;
+    std::size_t end = i + width - 1;
+    // Up to two more quotes belong to what is said.
+    for (int more = 0; several_lines && more < 2 && end + 1 < text.size(); ++more) {
+      if (text[end + 1] == quote) ++end;
+    }
+    return end;
+  }
+  return text.size() - 1;
+}
+
+// What the parser would not survive. Every part of a dotted key is a table in a table: thousands of
+// them would exhaust the stack. Letters beyond ASCII outside quotes lead it to where, it says,
+// nothing leads (U+00E9, U+4E2D and others, of which it asks whether they are white space).
+void refuse_dangerous(const std::string& text, const std::string& file) {
+  constexpr std::size_t kMostParts = 100;
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, at the beginning
+  std::size_t parts = 0;
+  std::size_t line = 1;
+  for (std::size_t i = text.starts_with(kMark) ? kMark.size() : 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      const std::size_t end = end_of_string(text, i);
+      line += static_cast<std::size_t>(std::count(text.data() + i, text.data() + end + 1, '\n'));
+      i = end;
+      continue;
+    }
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+      continue;
+    }
+    if (c == '\n') ++line;
     if (c == '.') ++parts;
     if (c == '=' || c == ',' || c == '[' || c == '{' || c == '\n') parts = 0;
     if (parts > kMostParts) throw InputError(file, "a key has more than 100 parts", line);
+    if (static_cast<unsigned char>(c) < 0x80) continue;
+    throw InputError(file, "letters beyond ASCII must be in quotes, as in \"été\" = 1", line);
   }
 }
 
@@ -74,7 +101,7 @@ std::string read_toml(const std::filesystem::path& path) {
 }
 
 toml::table parse_toml(const std::string& text, const std::string& file) {
-  refuse_deep_keys(text, file);
+  refuse_dangerous(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
