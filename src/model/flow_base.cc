@@ -1,6 +1,5 @@
 #include "model/flow_base.h"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -10,18 +9,10 @@ namespace jeffreys {
 
 using kernels::kTileRows;
 
-namespace {
-
-// A quantile that is too large for a number is infinite; it stops nothing.
-using Policy = boost::math::policies::policy<
-    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
-    boost::math::policies::evaluation_error<boost::math::policies::ignore_error>>;
-
-}  // namespace
-
 template <typename T>
 FlowBase<T>::FlowBase(std::size_t features, double degrees_of_freedom)
     : features_(features), freedom_(degrees_of_freedom) {
+  if (freedom_ != 0) student_ = NormalToStudent::shared(freedom_);
   const double nu = freedom_;
   log_constant_ = nu == 0 ? -0.5 * std::log(2 * std::numbers::pi)
                           : std::lgamma((nu + 1) / 2) - std::lgamma(nu / 2) -
@@ -64,15 +55,9 @@ void FlowBase<T>::gradient(const T* z, const T* weights, T* out) const {
 
 template <typename T>
 void FlowBase<T>::from_normal(T* z) const {
-  if (freedom_ == 0) return;
-  const boost::math::students_t_distribution<double, Policy> student(freedom_);
+  if (!student_) return;
   for (std::size_t i = 0; i < features_ * kTileRows; ++i) {
-    const auto normal = static_cast<double>(z[i]);
-    if (!std::isfinite(normal)) continue;
-    // By the lower tail, where probabilities keep their digits.
-    const double tail = 0.5 * std::erfc(std::abs(normal) / std::numbers::sqrt2);
-    const double quantile = tail > 0 ? -boost::math::quantile(student, tail) : INFINITY;
-    z[i] = static_cast<T>(std::copysign(quantile, normal));
+    z[i] = static_cast<T>((*student_)(static_cast<double>(z[i])));
   }
 }
 

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+
+#include "model/normal_to_student.h"
 
 namespace jeffreys {
 
@@ -24,7 +27,8 @@ class FlowBase {
  private:
   std::size_t features_;
   double freedom_;
-  double log_constant_;  // of one feature
+  double log_constant_;                             // of one feature
+  std::shared_ptr<const NormalToStudent> student_;  // nothing for standard normal numbers
 };
 
 }  // namespace jeffreys

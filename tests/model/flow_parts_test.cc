@@ -1,6 +1,7 @@
 // The affine transform and the Student-t base of a flow, beyond density_contract_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <boost/math/distributions/students_t.hpp>
 
 #include <cmath>
 #include <numbers>
@@ -35,6 +36,26 @@ TEST(FlowBase, NormalNumbersBecomeStudents) {
   made.assign(kTileRows, 50);  // so far out that no probability is left
   base.from_normal(made.data());
   EXPECT_EQ(made[0], INFINITY);
+}
+
+// Against quantiles, between nodes and near both ends.
+TEST(NormalToStudent, IsTheQuantileOfTheSameProbability) {
+  for (const double freedom : {1.0, 2.5, 5.0, 30.0, 1000.0}) {
+    const NormalToStudent map(freedom);
+    const boost::math::students_t student(freedom);
+    EXPECT_EQ(map(0), 0);
+    double before = -INFINITY;
+    for (double z = -9.99; z < 10; z += 0.0371) {
+      const double tail = 0.5 * std::erfc(std::abs(z) / std::numbers::sqrt2);
+      const double expected = std::copysign(-boost::math::quantile(student, tail), z);
+      const double made = map(z);
+      EXPECT_NEAR(made, expected, 1e-9 * std::abs(expected)) << freedom << " " << z;
+      EXPECT_GT(made, before);
+      before = made;
+    }
+    EXPECT_GT(map(12), before);
+    EXPECT_TRUE(std::isnan(map(NAN)));
+  }
 }
 
 // Beyond its splines a flow is its base.
