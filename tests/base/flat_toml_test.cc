@@ -34,6 +34,16 @@ TEST(FlatToml, LettersBeyondAsciiOutsideQuotesAreRefused) {
   }
 }
 
+TEST(FlatToml, LettersBeyondAsciiAfterABackslashAreRefused) {
+  for (const std::string between : {"", " ", "\n", " \n\t"}) {
+    EXPECT_NE(refusal("a = \"\"\"x\\" + between + "\ufcff\"\"\"").find("after a backslash"),
+              std::string::npos);
+  }
+  const toml::table table =
+      parse_toml("a = \"\"\"\\\\\u00e9 \\t\u00e9 \\\n b\u00e9\"\"\"", "f.toml");
+  EXPECT_EQ(table["a"].value<std::string>(), "\\\u00e9 \t\u00e9 b\u00e9");
+}
+
 TEST(FlatToml, KeysOfThousandsOfPartsAreRefused) {
   std::string deep = "a";
   for (int i = 0; i < 30'000; ++i) deep += ".a";
