@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
-#include <string_view>
 
 namespace jeffreys {
 namespace {
@@ -50,33 +49,15 @@ std::size_t end_of_string(const std::string& text, std::size_t begin) {
   return text.size() - 1;
 }
 
-// Whether a letter beyond ASCII comes after a backslash, with white space between them or without.
-bool escapes_letter(std::string_view quoted) {
-  for (std::size_t i = quoted.find('\\'); i != std::string_view::npos; i = quoted.find('\\', i)) {
-    const std::size_t next = quoted.find_first_not_of(" \t\r\n", i + 1);
-    if (next == std::string_view::npos) return false;
-    if (static_cast<unsigned char>(quoted[next]) >= 0x80) return true;
-    i = next + (next == i + 1 ? 1 : 0);
-  }
-  return false;
-}
-
-// What the parser would not survive. Every part of a dotted key is a table in a table: thousands of
-// them would exhaust the stack. Letters beyond ASCII where white space may be, outside quotes and
-// after a backslash, lead it to where, it says, nothing leads (U+00E9, U+4E2D and others).
-void refuse_dangerous(const std::string& text, const std::string& file) {
+// Every part of a dotted key is a table in a table: thousands of them would exhaust the stack.
+void refuse_deep_keys(const std::string& text, const std::string& file) {
   constexpr std::size_t kMostParts = 100;
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, at the beginning
   std::size_t parts = 0;
   std::size_t line = 1;
-  for (std::size_t i = text.starts_with(kMark) ? kMark.size() : 0; i < text.size(); ++i) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '"' || c == '\'') {
       const std::size_t end = end_of_string(text, i);
-      if (c == '"' && escapes_letter(std::string_view(text).substr(i, end + 1 - i))) {
-        throw InputError(file, "a letter beyond ASCII comes after a backslash; leave that out",
-                         line);
-      }
       line += static_cast<std::size_t>(std::count(text.data() + i, text.data() + end + 1, '\n'));
       i = end;
       continue;
@@ -89,8 +70,6 @@ void refuse_dangerous(const std::string& text, const std::string& file) {
     if (c == '.') ++parts;
     if (c == '=' || c == ',' || c == '[' || c == '{' || c == '\n') parts = 0;
     if (parts > kMostParts) throw InputError(file, "a key has more than 100 parts", line);
-    if (static_cast<unsigned char>(c) < 0x80) continue;
-    throw InputError(file, "letters beyond ASCII must be in quotes, as in \"été\" = 1", line);
   }
 }
 
@@ -116,7 +95,7 @@ std::string read_toml(const std::filesystem::path& path) {
 }
 
 toml::table parse_toml(const std::string& text, const std::string& file) {
-  refuse_dangerous(text, file);
+  refuse_deep_keys(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {

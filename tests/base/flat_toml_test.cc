@@ -22,26 +22,21 @@ TEST(FlatToml, LettersBeyondAsciiStandInQuotesAndComments) {
   EXPECT_EQ(table["b"].value<std::string>(), "\\");
 }
 
-// Of these the parser asks whether they are white space, and then does what it calls unreachable.
-TEST(FlatToml, LettersBeyondAsciiOutsideQuotesAreRefused) {
+// The parser asks of these letters whether they are white space. With its own test for that, these
+// were undefined behaviour: found by the fuzz target of settings.
+TEST(FlatToml, LettersBeyondAsciiInTheWrongPlaceAreRefused) {
   for (const std::string letter :
        {"\u00e9", "\u4e2d", "\u3001", "\ufffe", "\ufb30", "\U0001F600"}) {
-    EXPECT_EQ(refusal("a = 1\n" + letter + " = 2\n").find("f.toml:2: letters beyond ASCII"), 0U);
-    EXPECT_NE(refusal("a = \"x\"" + letter), "none");
-    EXPECT_NE(refusal("a = \"x\n" + letter + "\" = 1"), "none") << "a string that is not closed";
-    EXPECT_NE(refusal("a = \"x\\\n" + letter + "\" = 1"), "none");
-    EXPECT_NE(refusal("a = \"\"\"\n\n\"\"\"" + letter).find("f.toml:3: "), std::string::npos);
+    for (const std::string& text :
+         {"a" + letter, letter + " = 2", "a = \"x\"" + letter, "a = 3" + letter,
+          "a = \"\"\"\\" + letter, "a = 3'" + letter + "'"}) {
+      EXPECT_EQ(refusal("b = 1\n" + text + "\n").find("f.toml:2"), 0U) << text;
+    }
   }
-}
-
-TEST(FlatToml, LettersBeyondAsciiAfterABackslashAreRefused) {
-  for (const std::string between : {"", " ", "\n", " \n\t"}) {
-    EXPECT_NE(refusal("a = \"\"\"x\\" + between + "\ufcff\"\"\"").find("after a backslash"),
-              std::string::npos);
-  }
-  const toml::table table =
-      parse_toml("a = \"\"\"\\\\\u00e9 \\t\u00e9 \\\n b\u00e9\"\"\"", "f.toml");
-  EXPECT_EQ(table["a"].value<std::string>(), "\\\u00e9 \t\u00e9 b\u00e9");
+  EXPECT_EQ(parse_toml("a = \"\"\"\\\n \u00e9\"\"\"", "f.toml")["a"].value<std::string>(),
+            "\u00e9");
+  // White space as it may be only within strings.
+  EXPECT_NE(refusal("a\u00a0= 1").find("expected space or tab"), std::string::npos);
 }
 
 TEST(FlatToml, KeysOfThousandsOfPartsAreRefused) {
