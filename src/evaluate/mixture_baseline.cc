@@ -39,8 +39,8 @@ std::vector<MixtureComponent> choose_components(const WeightedRows& training,
   const std::size_t most = std::min(options.most_components, std::max<std::size_t>(half, 1));
   MixtureFit best;
   int without_gain = 0;
-  for (std::size_t count = 1; count <= most && without_gain < kCountsWithoutGain;
-       count = next_count(count)) {
+  for (std::size_t count = std::min(options.least_components, most);
+       count <= most && without_gain < kCountsWithoutGain; count = next_count(count)) {
     MixtureFit fit = fit_mixture(training, validation, fit_options(options, count));
     const bool better = best.components.empty() || fit.score > best.score;
     without_gain = better ? 0 : without_gain + 1;
@@ -103,8 +103,8 @@ MixtureChoice cross_validate(const std::vector<Fold>& folds, Eigen::Index rows,
   const std::size_t most = std::min(options.most_components, std::max<std::size_t>(half, 1));
   MixtureChoice best;
   int without_gain = 0;
-  for (std::size_t count = 1; count <= most && without_gain < kCountsWithoutGain;
-       count = next_count(count)) {
+  for (std::size_t count = std::min(options.least_components, most);
+       count <= most && without_gain < kCountsWithoutGain; count = next_count(count)) {
     bool better = false;
     const double first = best.least_variance;
     int tried = 0;
@@ -134,7 +134,8 @@ Vector<double> with_mean_one(const char* name, const VectorView<double>& weights
 }  // namespace
 
 void MixtureOptions::validate() const {
-  check_at_least("most_components", static_cast<std::int64_t>(most_components), 1);
+  check_between("least_components", static_cast<std::int64_t>(least_components), 1,
+                static_cast<std::int64_t>(most_components));
   check_at_least("starts", static_cast<std::int64_t>(starts), 1);
 }
 

@@ -84,7 +84,8 @@ FilledRows filled_rows(const RowShape& shape, EncodedRows training, EncodedRows 
     fills.write(all, training.x);
     if (validation.gaps.size() > 0) validation = fills.held_out(validation, 1).rows;
   }
-  return {spread_over_cells(training, 2 * seed), spread_over_cells(validation, 2 * seed + 1)};
+  return {spread_over_cells(training, 2 * seed, places_of_many(training)),
+          spread_over_cells(validation, 2 * seed + 1)};
 }
 
 Matrix<double> residuals_of(const RowShape& shape, const TableBaseline& baseline,
@@ -109,9 +110,10 @@ AnyDensity<float> gaussian_model(const RowShape& shape, const EncodedRows& train
   return with_classes(shape, baseline.log_frequencies(), std::move(numbers));
 }
 
-std::optional<AnyDensity<float>> mixture_model(const RowShape& shape, const EncodedRows& training,
-                                               const EncodedRows& validation, std::uint64_t seed,
-                                               const std::function<void()>& on_step) {
+std::optional<FittedMixture> mixture_model(const RowShape& shape, const EncodedRows& training,
+                                           const EncodedRows& validation, std::uint64_t seed,
+                                           const std::function<void()>& on_step,
+                                           std::size_t components) {
   if (shape.features == 0) return {};
   const FilledRows rows = filled_rows(shape, training, validation, seed);
   const bool depends = !shape.categories.empty() || shape.context_features > 0;
@@ -120,16 +122,20 @@ std::optional<AnyDensity<float>> mixture_model(const RowShape& shape, const Enco
   const auto numbers = [&](const EncodedRows& part) {
     return depends ? residuals_of(shape, *baseline, part) : part.x;
   };
-  const MixtureBaseline mixture(numbers(rows.training), numbers(rows.validation),
-                                {.seed = seed, .on_step = on_step}, rows.training.weights,
-                                rows.validation.weights);
-  std::vector<GaussianComponent> components;
+  MixtureOptions options{.seed = seed, .on_step = on_step};
+  if (components > 0) options.least_components = options.most_components = components;
+  const MixtureBaseline mixture(numbers(rows.training), numbers(rows.validation), options,
+                                rows.training.weights, rows.validation.weights);
+  std::vector<GaussianComponent> parts;
   for (const MixtureComponent& part : mixture.components()) {
-    components.push_back({part.weight, part.mean, part.factor});
+    parts.push_back({part.weight, part.mean, part.factor});
   }
-  if (!depends) return AnyDensity<float>(GaussianMixture<float>(components));
-  return with_classes(shape, baseline->log_frequencies(),
-                      linear_mixture(components, baseline->gaussian().coefficients()));
+  const std::size_t count = parts.size();
+  if (!depends) return FittedMixture{AnyDensity<float>(GaussianMixture<float>(parts)), count};
+  return FittedMixture{
+      with_classes(shape, baseline->log_frequencies(),
+                   linear_mixture(std::move(parts), baseline->gaussian().coefficients())),
+      count};
 }
 
 AnyDensity<float> class_mixture_model(const RowShape& shape, const EncodedRows& training,

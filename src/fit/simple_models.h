@@ -14,13 +14,19 @@ namespace jeffreys {
 // That of TableBaseline.
 [[nodiscard]] AnyDensity<float> gaussian_model(const RowShape& shape, const EncodedRows& training);
 
+struct FittedMixture {
+  AnyDensity<float> density;
+  std::size_t components;
+};
+
 // A mixture of Gaussians by expectation maximisation, stopped by the validation rows, which also
-// choose the number of components. With categories or conditions it is that of the residuals of a
-// linear regression on them, times the frequencies of the classes. Gaps are filled first. Nothing
-// for rows without numbers. on_step is called between the steps of the fit; what it throws ends it.
-[[nodiscard]] std::optional<AnyDensity<float>> mixture_model(
+// choose the number of components unless it is given. With categories or conditions it is that of
+// the residuals of a linear regression on them, times the frequencies of the classes. Gaps are
+// filled first. Nothing for rows without numbers. on_step is called between the steps of the fit;
+// what it throws ends it.
+[[nodiscard]] std::optional<FittedMixture> mixture_model(
     const RowShape& shape, const EncodedRows& training, const EncodedRows& validation,
-    std::uint64_t seed, const std::function<void()>& on_step = {});
+    std::uint64_t seed, const std::function<void()>& on_step = {}, std::size_t components = 0);
 
 // The mixture of src/fit/gap_mixture.h, whose components have class probabilities of their own, so
 // that they tell how categories and numbers hang together; gaps are left out of what it learns. It

@@ -10,9 +10,6 @@
 namespace jeffreys {
 namespace {
 
-// Densities that take longer see fewer places of many rows.
-constexpr Eigen::Index kPlacedRows = 4000;
-
 // Half a row is added to each class, so that none is impossible.
 Vector<double> log_shares(const Vector<double>& codes, Eigen::Index classes,
                           const Vector<double>& weights) {
@@ -37,6 +34,12 @@ EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed, Eigen
   return result;
 }
 
+Eigen::Index places_of_many(const EncodedRows& rows) {
+  constexpr Eigen::Index kPlacedRows = 4000;
+  if (rows.cells.open() == 0 || rows.size() == 0) return 1;
+  return std::clamp<Eigen::Index>(kPlacedRows / rows.size(), 1, kPlacesOfACell);
+}
+
 TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows, SimpleModel model,
                              std::uint64_t seed, const std::function<void()>& on_step)
     : shape_(shape), training_(with_gaps_filled(shape, rows, 0)) {
@@ -47,12 +50,8 @@ TableBaseline::TableBaseline(const RowShape& shape, const EncodedRows& rows, Sim
                    shape.categories[c], training.weights));
   }
   if (shape.features == 0) return;
-  const Eigen::Index most =
-      model == SimpleModel::gaussian
-          ? kPlacesOfACell
-          : std::clamp<Eigen::Index>(kPlacedRows / training.size(), 1, kPlacesOfACell);
-  const Eigen::Index places = training.cells.open() > 0 ? most : 1;
-  const EncodedRows spread = spread_over_cells(training, seed, places);
+  const EncodedRows spread = spread_over_cells(
+      training, seed, model == SimpleModel::gaussian ? kPlacesOfACell : places_of_many(training));
   const Matrix<double> numbers = spread.x.leftCols(shape.features);
   const Matrix<double> conditions = given(spread.x, spread.context);
   if (model == SimpleModel::gaussian) {

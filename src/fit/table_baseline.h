@@ -23,6 +23,9 @@ inline constexpr Eigen::Index kPlacesOfACell = 4;
 [[nodiscard]] EncodedRows spread_over_cells(const EncodedRows& rows, std::uint64_t seed,
                                             Eigen::Index places = kPlacesOfACell);
 
+// For densities that take longer: fewer places of many rows; 1 without cells.
+[[nodiscard]] Eigen::Index places_of_many(const EncodedRows& rows);
+
 // Of the numbers: a Gaussian with shrunk correlations, a mixture of Gaussians whose size
 // cross-validation chooses, or kernels whose width it chooses.
 enum class SimpleModel { gaussian, mixture, kernel };

@@ -52,7 +52,7 @@ Judged judge(const SchemaOptions& columns, bool classes) {
   };
   return {nll(gaussian_model(shape, table.training)),
           nll(classes ? class_mixture_model(shape, table.training, 3)
-                      : *mixture_model(shape, table.training, table.validation, 3))};
+                      : mixture_model(shape, table.training, table.validation, 3)->density)};
 }
 
 // The Gaussian among the models is the Gaussian of the verdict.
@@ -154,8 +154,8 @@ TEST(SimpleModels, KnowWeights) {
   EXPECT_NEAR(mean(gaussian_model(shape, learned)), mean(gaussian_model(shape, some)), 0.05);
   EXPECT_NEAR(mean(class_mixture_model(shape, learned, 1)),
               mean(class_mixture_model(shape, some, 1)), 0.2);
-  EXPECT_NEAR(mean(*mixture_model(shape, learned, weighted.take(all[1]), 1)),
-              mean(*mixture_model(shape, some, table.training.take(counting[1]), 1)), 0.2);
+  EXPECT_NEAR(mean(mixture_model(shape, learned, weighted.take(all[1]), 1)->density),
+              mean(mixture_model(shape, some, table.training.take(counting[1]), 1)->density), 0.2);
   // Half of the rows have another label.
   EXPECT_LT(mean(gaussian_model(shape, table.training)), mean(gaussian_model(shape, some)) - 0.4);
 }

@@ -19,6 +19,7 @@ struct MixtureComponent {
 };
 
 struct MixtureOptions {
+  std::size_t least_components = 1;  // the search for their number begins here
   std::size_t most_components = 64;
   std::size_t starts = 3;  // for each number of components
   std::uint64_t seed = 0;
