@@ -114,7 +114,7 @@ def interval(difference) -> str:
     return f"{difference['mean']:+.2f} [{difference['lower']:+.2f}, {difference['upper']:+.2f}]"
 
 
-def arguments(text: str, names):
+def arguments(text: str, names, add_more=lambda parser: None):
     """Of a script that compares tables: program, folder, results, jobs, settings, and names and data of what is to be run."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -124,6 +124,7 @@ def arguments(text: str, names):
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of all fits, for a quick try")
     parser.add_argument("--no-training", action="store_true")
+    add_more(parser)
     a = parser.parse_args()
     a.folder.mkdir(parents=True, exist_ok=True)
     a.names = [] if a.no_training else a.only.split(",") if a.only else list(names)
