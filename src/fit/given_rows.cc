@@ -38,7 +38,9 @@ void require_few_open(const EncodedRows& rows) {
 template <typename T>
 GivenRows<T>::GivenRows(const TabularDensity<T>& density, const EncodedRows& rows, From from)
     : rows_((require_few_open(rows), rows)),
-      samples_from_(from == From::main ? &density.main() : density.proxy()->as_density()),
+      samples_from_(from == From::main           ? &density.main()
+                    : density.proxy() != nullptr ? density.proxy()->as_density()
+                                                 : nullptr),
       log_density_([&density = without_prior(density), from](const auto& x, const auto& c) {
         return density.log_unnormalized(x, c, from);
       }),

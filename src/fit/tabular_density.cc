@@ -191,7 +191,7 @@ TableLogProb TabularDensity<T>::log_prob(const Table& table, std::optional<From>
     scored.push_back(static_cast<std::size_t>(row));
     result.rows.push_back(encoded.rows[static_cast<std::size_t>(row)]);
   }
-  if (scored.empty()) {
+  if (scored.empty() && result.dropped == table.rows()) {
     throw InputError(table.source,
                      fmt::format("no row can be scored: of each {} is missing",
                                  schema_.context_features() > 0

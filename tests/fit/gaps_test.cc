@@ -153,6 +153,19 @@ TEST(Gaps, RowsWithoutAnyCellAreNeitherLearnedFromNorScored) {
   EXPECT_NEAR(drawn.mean(), fresh.mean(), 4 * deviation * std::sqrt(2.0 / 4000));
 }
 
+// A row given a label that was never seen has no density, and a reason; it is not an error.
+TEST(Gaps, RowsThatAreUnusualAloneAreNoMistake) {
+  FitOptions options = keep_options(20);
+  options.schema.condition = {"label"};
+  const Fit made = small_fit(pairs_table(120, false, "labels"), options);
+  Table rows = take_rows(pairs_table(120, false, "labels"), std::vector<std::size_t>{3});
+  rows.columns[3].labels = {"sideways"};
+  rows.columns[3].codes = {0};
+  const TableLogProb scores = made.density.log_prob(rows, From::main, Unusual::keep);
+  EXPECT_EQ(scores.log_prob.size(), 0);
+  EXPECT_THAT(scores.unusual.at(0), HasSubstr("sideways"));
+}
+
 TEST(Gaps, ColumnsWithNextToNothingAreLeftOut) {
   Table table = pairs_table(120, false, "labels");
   for (const std::size_t i : {std::size_t{2}, std::size_t{3}}) {
