@@ -75,8 +75,8 @@ void add_training_options(CLI::App& command, const std::shared_ptr<TrainingArgum
   command.add_option("--set", a->set, "Settings; `jeffreys fit --settings` lists them")
       ->option_text("KEY=VALUE ...");
   command.add_option("--missing", a->missing,
-                     "Rows with missing values: keep (default: a row counts with the values that "
-                     "it has), drop or error");
+                     "Rows with missing values: keep (they count with the values that they have; "
+                     "default for tables), drop (default for posteriors) or error");
   add_seed(command, a->seed, "Of all random numbers (default 0)");
   command.get_option("--seed")->each([a](const std::string&) { a->seed_given = true; });
   command
