@@ -5,6 +5,8 @@
 
 #include <ATen/Parallel.h>
 
+#include "torch/convolution.h"
+
 namespace jeffreys {
 namespace {
 
@@ -92,17 +94,19 @@ class TorchNetwork final : public AutoencoderNetwork {
     for (std::size_t i = 0; i < count; ++i) {
       x = torch::conv2d(x, layers[i].weight, layers[i].bias, kStride, kPadding).relu();
     }
-    return torch::linear(x.flatten(1), layers[count].weight, layers[count].bias);
+    return linear_of_picture(x, layers[count].weight, layers[count].bias);
   }
 
   [[nodiscard]] Tensor decoded(const std::vector<LayerTensors>& layers, Tensor z) const {
     const std::size_t count = options_.layers();
     const LayerTensors& first = layers[count + 1];
-    Tensor x = torch::linear(z, first.weight, first.bias).reshape({z.size(0), -1, kEnd, kEnd});
+    const Tensor points = z.reshape({z.size(0), z.size(1), 1, 1});
+    Tensor x =
+        linear_of_picture(points, first.weight, first.bias).reshape({z.size(0), -1, kEnd, kEnd});
     for (std::size_t i = 0; i < count; ++i) {
       if (i > 0) x = x.relu();
       const LayerTensors& layer = layers[count + 2 + i];
-      x = torch::conv_transpose2d(x, layer.weight, layer.bias, kStride, kPadding);
+      x = transposed_convolution(x, layer.weight, layer.bias, kStride, kPadding);
     }
     return x;
   }

@@ -17,6 +17,7 @@
 #include "jeffreys/storage/safetensors.h"
 #include "kernels/adamw.h"
 #include "kernels/random.h"
+#include "torch/convolution.h"
 #include "torch/tensors.h"
 
 namespace jeffreys {
@@ -154,8 +155,7 @@ class ImageClassifier::Network {
       return at::max_pool2d(convolved.relu(), {2, 2});
     };
     const Tensor small = halved(halved(x, "first"), "second");
-    return at::linear(small.flatten(1), parts.at("features.weight"), parts.at("features.bias"))
-        .relu();
+    return linear_of_picture(small, parts.at("features.weight"), parts.at("features.bias")).relu();
   }
   [[nodiscard]] Tensor log_probabilities(const Tensor& features) const {
     const twin::Parts parts = weights_.parts();
