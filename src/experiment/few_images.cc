@@ -180,6 +180,7 @@ void describe_few_images(const Results& results, Section& section) {
   few_nll_table(results, page);
   for (const DistanceKind& kind : kDistanceKinds) few_distance_table(results, kind, page);
   chosen_table(results, {kFewOurs[0].method, kFewOurs[1].method, kFewFlowValidated}, page);
+  distance_interval_table(results, page);
   importance_table(results, page);
   copies_table(results, page);
   autoencoder_table(results, page);

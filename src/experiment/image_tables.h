@@ -42,6 +42,8 @@ inline constexpr DistanceKind kDistanceKinds[] = {kEncoderDistance, kSecondEncod
 [[nodiscard]] SeedValues nll_rise(const Results& results, const std::string& data,
                                   const std::string& method);
 
+// The distances at the end with what chance among so few pictures does to them.
+void distance_interval_table(const Results& results, report::Page& page);
 // Autoencoders: pictures, errors on them, processor time.
 void autoencoder_table(const Results& results, report::Page& page);
 // Of each method and data set: log zeta with its interval and how far it can be trusted.

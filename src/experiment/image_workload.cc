@@ -64,9 +64,8 @@ class ImageWorkload final : public Workload {
 
   [[nodiscard]] Numbers measure(const Models& models) const override {
     Numbers numbers;
-    const bool energy = models.proxy != nullptr && !models.proxy->normalized();
-    const Eigen::Index drawn_rows = energy ? std::max(zeta_samples_, test_.rows()) : test_.rows();
-    const ImportanceSamples drawn = importance_samples(models, drawn_rows, seed_);
+    const bool energy = has_energy(models);
+    const ImportanceSamples drawn = drawn_from(models);
     measure_nll(models.main, models.name("main"), 0, numbers, kMeasuredRows);
     note_distances(models.name("main"), drawn.samples.x.topRows(test_.rows()), numbers);
     if (models.proxy == nullptr) return numbers;
@@ -79,7 +78,11 @@ class ImageWorkload final : public Workload {
   [[nodiscard]] Numbers measure_last(const Models& models) const override {
     Numbers numbers = real_distances();
     const Samples<float> drawn = models.main.sample(all_rows_.rows(), {seed_, kImageSamples, 2});
-    note_distances("gaussian.", gaussian_rows(all_rows_, test_.rows(), seed_), numbers);
+    note_intervals(models.name("main"), drawn_from(models).samples.x.topRows(test_.rows()),
+                   numbers);
+    const Matrix<float> gaussian = gaussian_rows(all_rows_, test_.rows(), seed_);
+    note_distances("gaussian.", gaussian, numbers);
+    note_intervals("gaussian.", gaussian, numbers);
     if (drawn.x.allFinite()) note_training_distances(drawn.x, numbers);
     const AutoencoderEpoch& epoch = networks_.autoencoder->epochs.back();
     numbers["autoencoder.training_error"] = epoch.training_error;
@@ -111,6 +114,17 @@ class ImageWorkload final : public Workload {
     return networks_.autoencoder->autoencoder;
   }
 
+  [[nodiscard]] static bool has_energy(const Models& models) {
+    return models.proxy != nullptr && !models.proxy->normalized();
+  }
+
+  // The same noise at every measurement: as many as zeta and the distances need.
+  [[nodiscard]] ImportanceSamples drawn_from(const Models& models) const {
+    const Eigen::Index rows =
+        has_energy(models) ? std::max(zeta_samples_, test_.rows()) : test_.rows();
+    return importance_samples(models, rows, seed_);
+  }
+
   // Of pictures decoded from these rows to the held-out ones, as many of both. Nothing where a
   // model has come apart.
   void note_distances(const std::string& name, const Matrix<float>& rows, Numbers& numbers) const {
@@ -120,6 +134,21 @@ class ImageWorkload final : public Workload {
       const Judge& judge = networks_.judges[j];
       numbers[name + "distance_" + judge.name] =
           frechet_distance(judge.features(made), held_out_features_[j]);
+    }
+  }
+
+  // What chance among so few pictures, real and made, does to these distances.
+  void note_intervals(const std::string& name, const Matrix<float>& rows, Numbers& numbers) const {
+    if (!rows.allFinite()) return;
+    const Images made = autoencoder().decode(scale_.original(rows));
+    for (std::size_t j = 0; j < networks_.judges.size(); ++j) {
+      const Judge& judge = networks_.judges[j];
+      const FrechetInterval interval =
+          frechet_interval(judge.features(made), held_out_features_[j]);
+      const std::string column = name + "distance_" + judge.name;
+      numbers[column + "_lower"] = interval.lower;
+      numbers[column + "_upper"] = interval.upper;
+      numbers[column + "_bias"] = interval.bias;
     }
   }
 
