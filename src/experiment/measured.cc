@@ -16,6 +16,31 @@ constexpr double kStart = 0.05;     // of the iterations
 constexpr double kWide = 10;        // beyond this ratio an axis is logarithmic
 constexpr double kHighest = 10000;  // what lies higher leaves the picture
 
+// measured(run, rival): of the first, beside the other's run with the same seed.
+template <typename F>
+std::optional<Contrast> contrast_of(const Results& results, const std::string& data,
+                                    const std::string& method, const std::string& other,
+                                    const F& measured) {
+  SeedValues ours;
+  SeedValues theirs;
+  double variance = 0;
+  for (const RunResult* run : results.runs(data, method)) {
+    for (const RunResult* rival : results.runs(data, other)) {
+      if (rival->seed != run->seed) continue;
+      const Measured a = measured(*run, *rival);
+      const Measured b = measured(*rival, *run);
+      if (std::isnan(a.value) || std::isnan(b.value)) continue;
+      ours.emplace(run->seed, a.value);
+      theirs.emplace(run->seed, b.value);
+      if (!std::isfinite(a.value) || !std::isfinite(b.value)) continue;
+      variance += a.error * a.error + b.error * b.error;
+    }
+  }
+  const Difference difference = difference_of(theirs, ours);
+  if (!difference.interval) return std::nullopt;
+  return Contrast{difference, std::sqrt(variance) / static_cast<double>(difference.interval->n)};
+}
+
 }  // namespace
 
 Measured measured_at(const RunResult& run, const Quantity& quantity, Moment moment) {
@@ -64,24 +89,27 @@ bool Contrast::above() const {
 std::optional<Contrast> contrast(const Results& results, const std::string& data,
                                  const std::string& method, const std::string& other,
                                  const Quantity& quantity, Moment moment) {
-  SeedValues ours;
-  SeedValues theirs;
-  double variance = 0;
-  for (const RunResult* run : results.runs(data, method)) {
-    for (const RunResult* rival : results.runs(data, other)) {
-      if (rival->seed != run->seed) continue;
-      const Measured a = measured_at(*run, quantity, moment);
-      const Measured b = measured_at(*rival, quantity, moment);
-      if (std::isnan(a.value) || std::isnan(b.value)) continue;
-      ours.emplace(run->seed, a.value);
-      theirs.emplace(run->seed, b.value);
-      if (!std::isfinite(a.value) || !std::isfinite(b.value)) continue;
-      variance += a.error * a.error + b.error * b.error;
-    }
-  }
-  const Difference difference = difference_of(theirs, ours);
-  if (!difference.interval) return std::nullopt;
-  return Contrast{difference, std::sqrt(variance) / static_cast<double>(difference.interval->n)};
+  return contrast_of(results, data, method, other, [&](const RunResult& run, const RunResult&) {
+    return measured_at(run, quantity, moment);
+  });
+}
+
+std::optional<Contrast> contrast_in_equal_iterations(const Results& results,
+                                                     const std::string& data,
+                                                     const std::string& method,
+                                                     const std::string& other,
+                                                     const Quantity& quantity) {
+  const auto last = [](const RunResult& run) { return run.curve.iteration.back(); };
+  return contrast_of(results, data, method, other,
+                     [&](const RunResult& run, const RunResult& rival) {
+                       if (last(run) <= last(rival)) {
+                         return measured_at(run, quantity, Moment::last);
+                       }
+                       RunResult part = run;
+                       part.curve.cut(last(rival));
+                       part.stop = "finished";  // it went on from there
+                       return measured_at(part, quantity, Moment::last);
+                     });
 }
 
 std::string text_of(const Contrast& contrast) {

@@ -43,6 +43,12 @@ struct Contrast {
 [[nodiscard]] std::optional<Contrast> contrast(const Results& results, const std::string& data,
                                                const std::string& method, const std::string& other,
                                                const Quantity& quantity, Moment moment);
+// At the end of the shorter of each two runs.
+[[nodiscard]] std::optional<Contrast> contrast_in_equal_iterations(const Results& results,
+                                                                   const std::string& data,
+                                                                   const std::string& method,
+                                                                   const std::string& other,
+                                                                   const Quantity& quantity);
 [[nodiscard]] std::string text_of(const Contrast& contrast);
 
 // "0.330 ± 0.004" with the Monte-Carlo error for one seed, as text_of(SeedSummary) for several.

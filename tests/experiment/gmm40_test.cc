@@ -251,6 +251,24 @@ TEST_F(Gmm40Wgan, SeedsDecideWhereThereAreThree) {
   EXPECT_EQ(tell("gmm40-wgan", plan_).finding(kLower), Finding::fails);
 }
 
+TEST_F(Gmm40Wgan, LongerRunsOfOursAreComparedInEqualIterationsToo) {
+  // Lower at its end and at its best, but not where the runs of WGAN-GP end, after three points.
+  for (const char* main : kMain) {
+    for (const char* proxy : kProxy) {
+      run_with(fmt::format("ours-{}-{}", main, proxy), 0,
+               {{"main.test_nll", {5, 4, 3, -0.1}}, {"main.forward_error", {0.1, 0.1, 0.1, 0.01}}},
+               {{"learning_rate.main", main}, {"learning_rate.proxy", proxy}});
+    }
+  }
+  runs("wgan", {kNan, 0.6, 0.2});
+  const Told told = tell("gmm40-wgan", plan_);
+  EXPECT_EQ(told.finding(kLower), Finding::in_part);
+  EXPECT_THAT(told.claim(kLower).numbers,
+              HasSubstr("1e-5/1e-4 last -0.300 ± 0.014, best -0.200 ± 0.014, in equal iterations "
+                        "+2.800 ± 0.100"));
+  EXPECT_THAT(told.page, HasSubstr("Ours has 4 iterations and WGAN-GP 3."));
+}
+
 TEST_F(Gmm40Wgan, OursAloneDecidesNothing) {
   runs("ours", {-0.1, -0.1, 0});
   const Told told = tell("gmm40-wgan", plan_, true);
