@@ -70,7 +70,7 @@ template <typename T>
 std::vector<std::string> score_lines(const LogProbArguments& a, const TabularDensity<T>& density,
                                      const TableLogProb& result, From from, std::size_t rows) {
   std::vector<std::string> lines;
-  if (density.schema().outdated()) lines.push_back(kOutdated);
+  if (density.schema().outdated()) lines.emplace_back(kOutdated);
   if (result.dropped > 0) {
     const bool kept = density.schema().missing() == Missing::keep;
     lines.push_back(fmt::format("{} of {} rows have {}: their log_prob is empty", result.dropped,

@@ -136,7 +136,7 @@ Matrix<double> read_observed(const ObservedArguments& a, const Posterior& poster
   const Table table = a.file.empty()
                           ? given_table(a.observed, posterior)
                           : read_table_for(a.file, posterior.density().schema(), a.reading);
-  const Matrix<double> observed = matrix_from_table(table, posterior.outcome_names());
+  Matrix<double> observed = matrix_from_table(table, posterior.outcome_names());
   const std::vector<ObservationDistance> distances = posterior.distances(observed);
   if (!a.extrapolate) refuse_beyond(distances, table);
   warn_about_distances(distances, globals);
@@ -146,7 +146,7 @@ Matrix<double> read_observed(const ObservedArguments& a, const Posterior& poster
 
 Matrix<double> read_one_observed(const ObservedArguments& a, const Posterior& posterior,
                                  const Globals& globals) {
-  const Matrix<double> observed = read_observed(a, posterior, globals);
+  Matrix<double> observed = read_observed(a, posterior, globals);
   if (observed.rows() == 1) return observed;
   throw UsageError(fmt::format("{} has {} observations; this command takes one at a time", a.file,
                                observed.rows()));

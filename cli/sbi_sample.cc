@@ -76,7 +76,8 @@ void run_sample(const SbiArguments& a, const Globals& globals) {
   if (observed.rows() > 1) {
     Column place{.name = "observation"};
     for (Eigen::Index r = 0; r < samples.parameters.rows(); ++r) {
-      place.numbers.push_back(static_cast<double>(r / a.rows + 1));
+      const Eigen::Index number = r / a.rows + 1;
+      place.numbers.push_back(static_cast<double>(number));
     }
     table.columns.insert(table.columns.begin(), std::move(place));
   }

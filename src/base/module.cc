@@ -18,7 +18,7 @@ std::filesystem::path find_module(const std::string& name) {
   std::vector<std::filesystem::path> folders = {here, here / "../lib", here / ".."};
   if (const char* chosen = std::getenv("JEFFREYS_MODULES")) folders = {chosen};
   for (const std::filesystem::path& folder : folders) {
-    const std::filesystem::path file = folder / fmt::format("lib{}.so", name);
+    std::filesystem::path file = folder / fmt::format("lib{}.so", name);
     if (std::filesystem::exists(file, ignored)) return file;
   }
   return {};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xgboost/c_api.h>
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -60,9 +61,9 @@ TreeMatrix make_matrix(const Matrix<float>& x) {
 }
 
 Booster make_booster(const TreeMatrix& training, double positive_share) {
-  const DMatrixHandle cached = training.get();
+  const std::array<DMatrixHandle, 1> cached = {training.get()};
   BoosterHandle handle = nullptr;
-  require(XGBoosterCreate(&cached, 1, &handle));
+  require(XGBoosterCreate(cached.data(), cached.size(), &handle));
   Booster booster(handle);
   const auto set = [&](const char* name, const std::string& value) {
     require(XGBoosterSetParam(booster.get(), name, value.c_str()));

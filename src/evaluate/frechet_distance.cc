@@ -165,7 +165,7 @@ FrechetInterval frechet_interval(const MatrixView<double>& first, const MatrixVi
   FrechetInterval result{.distance = frechet_distance(first, second)};
   std::vector<double> distances;
   for (int i = 0; i < options.resamples; ++i) {
-    const auto draw = static_cast<std::uint64_t>(2 * i);
+    const std::uint64_t draw = 2 * static_cast<std::uint64_t>(i);
     distances.push_back(
         frechet_distance(drawn_rows(first, {options.seed, kResampledRows, draw}),
                          drawn_rows(second, {options.seed, kResampledRows, draw + 1})));

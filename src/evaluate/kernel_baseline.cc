@@ -83,12 +83,14 @@ double best_log_bandwidth(const std::function<double(double)>& value) {
   const double most = std::log(kMostBandwidth);
   double best = least;
   double best_value = value(least);
-  for (double place = least + kStep; place < most; place += kStep) {
+  double place = least + kStep;
+  while (place < most) {
     const double at_place = value(place);
     if (at_place > best_value) {
       best = place;
       best_value = at_place;
     }
+    place += kStep;
   }
   return golden_section(value, std::max(best - kStep, least), std::min(best + kStep, most));
 }

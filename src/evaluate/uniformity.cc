@@ -66,9 +66,11 @@ std::vector<double> binomial_probabilities(std::size_t n, double share) {
 void set_band(RankBin& bin, std::size_t n, double share) {
   const std::vector<double> probability = binomial_probabilities(n, share);
   std::size_t lower = 0;
-  for (double below = probability[0]; below < kOutsideBand; below += probability[lower]) ++lower;
+  double below = probability[0];
+  while (below < kOutsideBand) below += probability[++lower];
   std::size_t upper = n;
-  for (double above = probability[n]; above < kOutsideBand; above += probability[upper]) --upper;
+  double above = probability[n];
+  while (above < kOutsideBand) above += probability[--upper];
   bin.lower = static_cast<int>(lower);
   bin.upper = static_cast<int>(upper);
 }

@@ -30,7 +30,7 @@ struct PictureSource {
 };
 
 const PictureSource& picture_source(const std::string& name) {
-  static const std::vector<PictureSource> sources = {
+  static const std::vector<PictureSource> kSources = {
       {"celeba",
        {"celeba64_train10k.npz", "celeba", "img_align_celeba"},
        64,
@@ -56,7 +56,7 @@ const PictureSource& picture_source(const std::string& name) {
        "Put an NPZ archive of Fashion-MNIST (github.com/zalandoresearch/fashion-mnist) with the "
        "arrays images (bytes, [count, 28, 28]) and labels"},
   };
-  for (const PictureSource& source : sources) {
+  for (const PictureSource& source : kSources) {
     if (source.name == name) return source;
   }
   throw std::invalid_argument(

@@ -29,7 +29,7 @@ struct UciTable {
 };
 
 const UciTable& uci_table(const std::string& name) {
-  static const std::vector<UciTable> tables = {
+  static const std::vector<UciTable> kTables = {
       {"wine", {"winequality-red.csv", "winequality-white.csv"}, {"quality"}, {}},
       // age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal num
       {"heart",
@@ -38,7 +38,7 @@ const UciTable& uci_table(const std::string& name) {
        {"x2", "x3", "x6", "x7", "x9", "x11"}},
       {"cancer", {"wdbc.data"}, {"x1", "x2"}, {}},
   };
-  for (const UciTable& table : tables) {
+  for (const UciTable& table : kTables) {
     if (table.name == name) return table;
   }
   throw std::invalid_argument(

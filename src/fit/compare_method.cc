@@ -22,7 +22,7 @@ struct Kind {
 };
 
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> list = {
+  static const std::vector<Kind> kList = {
       {"default", "`jeffreys fit` as it is", {}},
       {"dual", "the dual method with a flow as proxy", {{"method", "dual"}, {"proxy", "flow"}}},
       {"dual-energy",
@@ -33,7 +33,7 @@ const std::vector<Kind>& kinds() {
       {"gaussian", "a Gaussian with shrunk correlations", {}, SimpleModel::gaussian},
       {"mixture", "a mixture of Gaussians, cross-validated", {}, SimpleModel::mixture},
       {"kde", "a kernel density, cross-validated", {}, SimpleModel::kernel}};
-  return list;
+  return kList;
 }
 
 const Kind& kind_of(const std::string& name) {

@@ -106,7 +106,8 @@ class Explainer {
       }
       for (Eigen::Index p = 1; p < each; ++p) {
         if (places.category >= 0) {
-          part(p, places.category) = static_cast<double>((p - 1) / numbers);
+          const Eigen::Index category = (p - 1) / numbers;
+          part(p, places.category) = static_cast<double>(category);
         }
         if (places.number >= 0) {
           const auto [begin, step] = grid_around(own(places.number));

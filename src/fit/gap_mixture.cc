@@ -147,7 +147,7 @@ double GapConditional::log_density(const Given& given, const MatrixView<double>&
 }
 
 Vector<double> GapConditional::draw(const GapNoise& noise, const MatrixView<double>& context,
-                                    bool alike, Eigen::Ref<Matrix<double>> x) const {
+                                    bool alike, const Eigen::Ref<Matrix<double>>& x) const {
   Vector<double> log_density(x.rows());
   Given known;
   for (Eigen::Index point = 0; point < x.rows(); ++point) {

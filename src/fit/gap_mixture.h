@@ -63,7 +63,7 @@ class GapConditional {
   // context [points or 1, context features]. If the rows of x are the same but for their gaps
   // (`alike`), that is used.
   Vector<double> draw(const GapNoise& noise, const MatrixView<double>& context, bool alike,
-                      Eigen::Ref<Matrix<double>> x) const;
+                      const Eigen::Ref<Matrix<double>>& x) const;
   // Of the values that the gaps of x hold.
   [[nodiscard]] Vector<double> log_density(const MatrixView<double>& x,
                                            const MatrixView<double>& context) const;

@@ -106,7 +106,7 @@ class MixtureFitter {
       variance_(j) = std::max(variance_(j), kLeastVariance);
     }
     for (const Eigen::Index classes : shape_.categories) {
-      frequencies_.push_back(Vector<double>::Constant(classes, kPseudoRows));
+      frequencies_.emplace_back(Vector<double>::Constant(classes, kPseudoRows));
     }
     for (std::size_t j = 0; j < frequencies_.size(); ++j) {
       for (Eigen::Index row = 0; row < x_.rows(); ++row) {
@@ -199,7 +199,7 @@ class MixtureFitter {
                                      .second = Matrix<double>::Zero(numbers_, numbers_),
                                      .classes = {}});
       for (Sums& sum : sums) {
-        for (const Vector<double>& f : frequencies_) sum.classes.push_back(kPseudoRows * f);
+        for (const Vector<double>& f : frequencies_) sum.classes.emplace_back(kPseudoRows * f);
       }
       double total = 0;
       for (const Pattern& pattern : all) total += add(pattern, parts, &sums);

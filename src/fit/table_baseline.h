@@ -42,7 +42,7 @@ class TableBaseline {
  public:
   // seed: of the mixture's parts and starts. on_step is called between the steps of the fit; what
   // it throws ends it.
-  TableBaseline(const RowShape& shape, const EncodedRows& training,
+  TableBaseline(const RowShape& shape, const EncodedRows& rows,
                 SimpleModel model = SimpleModel::gaussian, std::uint64_t seed = 0,
                 const std::function<void()>& on_step = {});
 

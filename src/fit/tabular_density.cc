@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "fit/gap_scores.h"
+#include "jeffreys/base/input_error.h"
 #include "jeffreys/base/random_purpose.h"
 #include "jeffreys/model/independence_metropolis.h"
 

@@ -57,7 +57,7 @@ Vector<double> read_scores(const storage::Arrays& arrays, const char* name,
   const auto found = arrays.find(name);
   if (found == arrays.end()) return {};
   const std::vector<double> values = found->second.values<double>();
-  const Vector<double> scores =
+  Vector<double> scores =
       Eigen::Map<const Vector<double>>(values.data(), static_cast<Eigen::Index>(values.size()));
   if (scores.hasNaN() || !std::is_sorted(scores.begin(), scores.end())) {
     throw InputError(file, fmt::format("{}: not in increasing order", name));

@@ -101,9 +101,9 @@ bool has_autoencoder_network() { return has_module(kImagesModule); }
 std::shared_ptr<const AutoencoderNetwork> load_autoencoder_network(
     const AutoencoderOptions& options) {
   options.validate();
-  static const auto make =
+  static const auto kMake =
       reinterpret_cast<MakeNetwork>(images_module_function("jeffreys_make_autoencoder_network"));
-  return std::shared_ptr<const AutoencoderNetwork>(make(options));
+  return std::shared_ptr<const AutoencoderNetwork>(kMake(options));
 }
 
 Autoencoder::Autoencoder(const AutoencoderOptions& options,

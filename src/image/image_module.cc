@@ -27,9 +27,9 @@ void* images_module_function(const char* name) {
 
 std::unique_ptr<ClassifierFeatures> load_classifier_features(const std::filesystem::path& file,
                                                              const LabelledImages& training) {
-  static const auto load =
+  static const auto kLoad =
       reinterpret_cast<LoadClassifier>(images_module_function("jeffreys_load_classifier_features"));
-  return std::unique_ptr<ClassifierFeatures>(load(file, training));
+  return std::unique_ptr<ClassifierFeatures>(kLoad(file, training));
 }
 
 }  // namespace jeffreys

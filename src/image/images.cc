@@ -30,8 +30,8 @@ std::vector<Taps> triangle_taps(std::size_t from, std::size_t to) {
   std::vector<Taps> all(to);
   for (std::size_t i = 0; i < to; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * scale;
-    const auto begin = static_cast<std::size_t>(std::max(centre - width + 0.5, 0.0));
-    const auto end = std::min(static_cast<std::size_t>(centre + width + 0.5), from);
+    const auto begin = static_cast<std::size_t>(std::floor(std::max(centre - width + 0.5, 0.0)));
+    const auto end = std::min(static_cast<std::size_t>(std::floor(centre + width + 0.5)), from);
     std::vector<double> weights;
     double sum = 0;
     for (std::size_t x = begin; x < end; ++x) {
@@ -41,8 +41,8 @@ std::vector<Taps> triangle_taps(std::size_t from, std::size_t to) {
     }
     all[i].first = begin;
     for (const double weight : weights) {
-      all[i].weights.push_back(
-          static_cast<std::int32_t>(0.5 + weight / sum * static_cast<double>(1 << kPlaces)));
+      all[i].weights.push_back(static_cast<std::int32_t>(
+          std::floor(0.5 + weight / sum * static_cast<double>(1 << kPlaces))));
     }
   }
   return all;

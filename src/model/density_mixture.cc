@@ -194,7 +194,7 @@ Vector<T> DensityMixture<T>::add_scores(const MatrixView<T>& x, const MatrixView
                                         std::span<T> gradient) const {
   check_size("gradient", std::ssize(gradient), static_cast<std::int64_t>(layout_.size()));
   const Matrix<T> joint = log_joint(x, context);
-  const Vector<T> values = log_sum_exp_of_rows<T>(joint);
+  Vector<T> values = log_sum_exp_of_rows<T>(joint);
   Vector<T> chosen(x.rows());
   if (x.rows() > 0) {
     const auto rows = static_cast<std::size_t>(x.rows());

@@ -19,14 +19,12 @@ namespace jeffreys {
 namespace {
 
 // Places of the blocks in the layout.
-enum MixtureBlock : std::size_t {
-  kLogits,
-  kMeans,
-  kLogDiagonals,
-  kLower,
-  kLogitSlopes,
-  kMeanSlopes
-};
+constexpr std::size_t kLogits = 0;
+constexpr std::size_t kMeans = 1;
+constexpr std::size_t kLogDiagonals = 2;
+constexpr std::size_t kLower = 3;
+constexpr std::size_t kLogitSlopes = 4;
+constexpr std::size_t kMeanSlopes = 5;
 
 // Samples are scored by evaluating them again, at their conditions.
 template <typename T>
@@ -149,7 +147,7 @@ template <typename T>
 void GaussianMixture<T>::pack() {
   const Eigen::Index d = options_.features;
   const Eigen::Index c = options_.context_features;
-  const auto part = [&](MixtureBlock block, Eigen::Index k, Eigen::Index size) {
+  const auto part = [&](std::size_t block, Eigen::Index k, Eigen::Index size) {
     return parameters_.data() + layout_.blocks()[block].offset + static_cast<std::size_t>(k * size);
   };
   components_.resize(static_cast<std::size_t>(options_.components));
@@ -241,7 +239,7 @@ void GaussianMixture<T>::add_tile_scores(const Tile& tile, const Vector<T>& weig
                                          std::span<T> gradient) const {
   const Eigen::Index d = options_.features;
   const Eigen::Index c = options_.context_features;
-  const auto part = [&](MixtureBlock block, Eigen::Index k, Eigen::Index size) {
+  const auto part = [&](std::size_t block, Eigen::Index k, Eigen::Index size) {
     return gradient.data() + layout_.blocks()[block].offset + static_cast<std::size_t>(k * size);
   };
   for (Eigen::Index k = 0; k < options_.components; ++k) {

@@ -83,7 +83,7 @@ class SplineFlow<T>::Impl {
       auto spline = std::make_unique<SplineTransform<T>>(
           SplineTransformShape{features, context, bins, hidden, options.orders[t]},
           "transform.transforms." + std::to_string(t), layout);
-      splines.push_back(spline.get());
+      splines_.push_back(spline.get());
       transforms.push_back(std::move(spline));
     }
   }
@@ -102,10 +102,10 @@ class SplineFlow<T>::Impl {
         kernels::fill_uniforms(fill);
       }
     }
-    for (const SplineTransform<T>* spline : splines) {
+    for (const SplineTransform<T>* spline : splines_) {
       spline->spread_weights(options.start, parameters.data());
     }
-    splines.clear();
+    splines_.clear();
     pack();
   }
 
@@ -221,7 +221,7 @@ class SplineFlow<T>::Impl {
   std::uint64_t version = 0;
 
  private:
-  std::vector<SplineTransform<T>*> splines;  // among the transforms, while weights are drawn
+  std::vector<SplineTransform<T>*> splines_;  // among the transforms, while weights are drawn
 
   // Unique in the process: a tape of one flow is never taken for another's.
   static std::uint64_t next_version() {

@@ -62,7 +62,8 @@ void set_axis(Script& script, char axis, const Interval& range, bool logarithmic
 
 void set_names(Script& script, const Axes& axes, double width) {
   const double count = static_cast<double>(axes.x_names.size());
-  const double letters = axes.slanted > 0 ? kSlantedLetters : std::max(4.0, width / count / 5.6);
+  const double letters =
+      axes.slanted > 0 ? static_cast<double>(kSlantedLetters) : std::max(4.0, width / count / 5.6);
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < axes.x_names.size(); ++i) {
     tics.push_back(
@@ -182,7 +183,8 @@ Legend legend_of(const std::vector<std::string>& names, double width) {
   const int entries = static_cast<int>(names.size());
   const int fitting = static_cast<int>(width / (42 + 7.6 * static_cast<double>(longest)));
   const int columns = std::clamp(fitting, 1, entries);
-  return {columns, kLegendRow * ((entries + columns - 1) / columns)};
+  const int rows = (entries + columns - 1) / columns;
+  return {columns, kLegendRow * rows};
 }
 
 void set_legend(Script& script, const Box& box, const Legend& legend) {

@@ -19,7 +19,7 @@ inline constexpr double kLegendRow = 15;
 inline constexpr double kColorBarRoom = 60;
 
 // Slanted names are cut to so many letters: longer ones would leave the picture.
-inline constexpr double kSlantedLetters = 18;
+inline constexpr std::size_t kSlantedLetters = 18;
 
 inline constexpr const char* kDataColor = "#c8500a";
 inline constexpr const char* kModelColor = "#2b6ca3";

@@ -57,7 +57,7 @@ Layout layout_of(const Bars& bars) {
   layout.width =
       std::clamp(std::max(numbers, groups * std::min(name, 110.0)), kLeastWidth, kMostWidth);
   if (groups * name > layout.width)
-    layout.slanted = std::min(name, kSlantedLetters * kLetter) * 0.57 - 4;
+    layout.slanted = std::min(name, static_cast<double>(kSlantedLetters) * kLetter) * 0.57 - 4;
   std::vector<std::string> names;
   for (const Series& each : bars.series) {
     if (!each.name.empty()) names.push_back(each.name);

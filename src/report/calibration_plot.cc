@@ -170,8 +170,10 @@ class Section {
     return static_cast<double>(std::min(panels_, in_row_)) * (kLeftRoom + width_ + kRightRoom);
   }
   double whole_height() const {
-    const auto rows = static_cast<double>((panels_ + in_row_ - 1) / in_row_);
-    return panels_ == 0 ? 0 : kCaption + rows * (kTitleRoom + height_ + kBottomRoom);
+    const std::size_t rows = (panels_ + in_row_ - 1) / in_row_;
+    return panels_ == 0
+               ? 0
+               : kCaption + static_cast<double>(rows) * (kTitleRoom + height_ + kBottomRoom);
   }
 
   void draw_caption(Script& script, const std::string& text, double top) const {
@@ -185,7 +187,8 @@ class Section {
   bool begins_row(std::size_t i) const { return i % in_row_ == 0; }
   // Sections stand in the middle of the picture.
   Box box(std::size_t i, double top, double picture_width) const {
-    const auto row = static_cast<double>(i / in_row_);
+    const std::size_t above = i / in_row_;
+    const auto row = static_cast<double>(above);
     const auto column = static_cast<double>(i % in_row_);
     const double left = 0.5 * (picture_width - whole_width()) + kLeftRoom;
     return {left + column * (kLeftRoom + width_ + kRightRoom),

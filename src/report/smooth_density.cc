@@ -47,7 +47,7 @@ Matrix<double> blurred_across(const Matrix<double>& cells, double deviation) {
 }
 
 Matrix<double> blurred(const Matrix<double>& cells, double deviation) {
-  const Matrix<double> across = blurred_across(cells, deviation);
+  Matrix<double> across = blurred_across(cells, deviation);
   if (cells.rows() == 1) return across;
   const Matrix<double> turned = across.transpose();
   return blurred_across(turned, deviation).transpose();
@@ -71,7 +71,7 @@ BlurPlace place_of(double deviation) {
 // and by `deviation` where that is the samples' geometric mean; not by much less, or the tops of
 // peaks would show noise.
 Matrix<double> adapted(const Matrix<double>& counts, double deviation) {
-  const Matrix<double> pilot = blurred(counts, deviation);
+  Matrix<double> pilot = blurred(counts, deviation);
   const double sum = counts.sum();
   if (sum == 0) return pilot;
   const double floor = std::numeric_limits<double>::min();

@@ -65,13 +65,13 @@ int posterior_members(const Table& pairs, const PairColumns& columns,
   return plan_posterior(pairs, columns, prior, settings).members;
 }
 
-PosteriorFit fit_posterior(const Table& file, const PairColumns& columns,
+PosteriorFit fit_posterior(const Table& pairs, const PairColumns& columns,
                            const std::optional<Prior>& prior, const ChosenSettings& settings,
                            const FitRun& run) {
-  const auto [pairs, plan, members] = plan_posterior(file, columns, prior, settings);
+  const auto [used, plan, members] = plan_posterior(pairs, columns, prior, settings);
   if (members > 1) run.check_unfinished();
   CommitteeFit made = members > 1
-                          ? fit_committee(pairs, prior, plan.options_for, {.members = members}, run)
+                          ? fit_committee(used, prior, plan.options_for, {.members = members}, run)
                           : fit_one(plan, run);
   FitReport& report = made.fit.report;
   // Of several fits that were interrupted between two of them none was under way.

@@ -168,7 +168,7 @@ FailureKind parse_failure_kind(std::string_view name) {
 }
 
 SimulatedBatch Simulator::simulate(const MatrixView<double>& parameters, std::uint64_t seed,
-                                   std::uint64_t first_row, std::stop_token stop) const {
+                                   std::uint64_t first_row, const std::stop_token& stop) const {
   require_parameters(parameters);
   const Eigen::Index rows = parameters.rows();
   if (rows == 0) return {Matrix<double>(0, outcomes()), {}, 0};

@@ -124,7 +124,7 @@ std::vector<Convolution> convolutions() {
 }
 
 const std::vector<Step>& steps() {
-  static const std::vector<Step> all = {
+  static const std::vector<Step> kSteps = {
       {"Conv2d_1a_3x3", Kind::layer}, {"Conv2d_2a_3x3", Kind::layer},
       {"Conv2d_2b_3x3", Kind::layer}, {"maxpool1", Kind::max_pool},
       {"Conv2d_3b_1x1", Kind::layer}, {"Conv2d_4a_3x3", Kind::layer},
@@ -135,7 +135,7 @@ const std::vector<Step>& steps() {
       {"Mixed_6e", Kind::c},          {"Mixed_7a", Kind::d},
       {"Mixed_7b", Kind::e_average},  {"Mixed_7c", Kind::e_max},
       {"avgpool", Kind::mean}};
-  return all;
+  return kSteps;
 }
 
 Shapes expected_shapes() {

@@ -125,8 +125,8 @@ TEST_F(ImageResults, DistancesHaveIntervalsAndLongRunsAreTold) {
               {{"main.distance_encoder", {9, distance}}, {"main.distance_second_encoder", {9, 8}}});
   }
   const Told told = tell("celeba", kCelebaPlan);
-  EXPECT_THAT(told.page,
-              AllOf(HasSubstr("5.01 \\[4.25, 5.75], +0.50"), HasSubstr("4.00 \\[4.25, 5.75], +0.50")));
+  EXPECT_THAT(told.page, AllOf(HasSubstr("5.01 \\[4.25, 5.75], +0.50"),
+                               HasSubstr("4.00 \\[4.25, 5.75], +0.50")));
   EXPECT_THAT(told.claim("(as written) are comparable").numbers,
               HasSubstr("as many steps as the paper has, at the end: in the encoder's numbers: "
                         "+25.0 %, 1 seed; in a second encoder's numbers: +0.0 %, 1 seed"));

@@ -89,7 +89,7 @@ struct Comparison {
 
 // Throws InputError for a table that cannot be fitted or split so, and for a folder that holds
 // another comparison; std::invalid_argument for options that make no sense.
-[[nodiscard]] Comparison compare_table(const Table& table, const CompareOptions& options,
+[[nodiscard]] Comparison compare_table(const Table& table, const CompareOptions& given,
                                        JobObserver& observer);
 
 // What the files in the folder say. Methods of these names come first, in this order; all others

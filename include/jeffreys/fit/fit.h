@@ -131,7 +131,7 @@ struct HeldOutLogProbs {
 
 // What can be said about a fit once it is done: NLLs against the baseline, diagnostics, warnings
 // and a verdict.
-void assess(const PreparedTable& table, const TabularDensity<float>& density, FitReport& report,
+void assess(const PreparedTable& all, const TabularDensity<float>& density, FitReport& report,
             const HeldOutLogProbs& held_out = {});
 
 }  // namespace jeffreys

@@ -96,7 +96,7 @@ class TabularDensity {
 
   // Scores rows that were not trained on and have no gaps, for p_values. An energy proxy with
   // conditions, for which that would take long, has none.
-  void calibrate(const EncodedRows& rows, bool kept);
+  void calibrate(const EncodedRows& all, bool kept);
   // The same by log densities of the main model's kind that are known already.
   void calibrate_by(Vector<double> main_log_prob);
   [[nodiscard]] const CalibrationScores& calibration() const { return calibration_; }

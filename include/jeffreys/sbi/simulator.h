@@ -59,7 +59,7 @@ class Simulator {
   // Throws InputError where no row can succeed, for example because the command does not exist.
   // Throws std::invalid_argument for parameters that are not finite.
   SimulatedBatch simulate(const MatrixView<double>& parameters, std::uint64_t seed,
-                          std::uint64_t first_row = 0, std::stop_token stop = {}) const;
+                          std::uint64_t first_row = 0, const std::stop_token& stop = {}) const;
 
   // 0 as long as it is unknown: a command shows it by the first good line that it writes.
   virtual Eigen::Index outcomes() const = 0;
