@@ -26,7 +26,7 @@ struct ImageFitArguments {
 // Lines about the autoencoder's training.
 class AutoencoderLine {
  public:
-  explicit AutoencoderLine(const Globals& globals, int epochs) : line_(globals), epochs_(epochs) {}
+  explicit AutoencoderLine(const Globals& globals) : line_(globals) {}
 
   void on_step(const AutoencoderProgress& p) {
     if (first_ == 0) first_ = p.step - 1;
@@ -36,7 +36,7 @@ class AutoencoderLine {
         seconds / static_cast<double>(p.step - first_) * static_cast<double>(p.steps - p.step);
     line_.draw(
         fmt::format("autoencoder epoch {}/{}  step {}/{}  {} left  error {:.4f}{}", p.epoch,
-                    epochs_, p.step, p.steps, duration(left), p.error,
+                    p.epochs, p.step, p.steps, duration(left), p.error,
                     std::isnan(held_out_) ? "" : fmt::format("  held out {:.4f}", held_out_)));
   }
   void on_epoch(const AutoencoderEpoch& epoch) { held_out_ = epoch.held_out_error; }
@@ -44,7 +44,6 @@ class AutoencoderLine {
  private:
   using Clock = std::chrono::steady_clock;
   ProgressLine line_;
-  int epochs_;
   std::size_t first_ = 0;
   Clock::time_point begin_ = Clock::now();
   double held_out_ = std::nan("");
@@ -127,7 +126,7 @@ void run_images_fit(ImageFitArguments& a, Globals& globals) {
   // Before pictures are read, which may take long.
   if (!has_autoencoder_network()) static_cast<void>(load_autoencoder_network({}));
   const ImageSet set = a.images.read(globals, a.size, a.grey ? 1 : 0);
-  auto line = std::make_unique<AutoencoderLine>(globals, a.options.training.epochs);
+  auto line = std::make_unique<AutoencoderLine>(globals);
   run.on_step = [&](const AutoencoderProgress& p) { line->on_step(p); };
   run.on_epoch = [&](const AutoencoderEpoch& e) { line->on_epoch(e); };
   run.fit.tell = [&, tell_fit = run.fit.tell](const std::string& sentence) {
@@ -176,8 +175,10 @@ void add_images_fit(CLI::App& images, Globals& globals) {
                    "Numbers for each picture (default: 100, or 20 below 64 x 64)")
       ->check(CLI::Range(1, 4096));
   command
-      ->add_option("--epochs", a->options.training.epochs,
-                   "Of the autoencoder: how often it sees each picture (default 20)")
+      ->add_option(
+          "--epochs", a->options.training.epochs,
+          "Of the autoencoder: how often it sees each picture (default 20, for few pictures "
+          "as often as makes 600 steps)")
       ->check(CLI::Range(1, 100'000));
   command
       ->add_option("--rate", a->options.training.learning_rate,

@@ -15,12 +15,8 @@ std::optional<RunResult> part_within(const RunResult& run, double seconds) {
   if (run.seconds.size() != run.curve.iteration.size()) return std::nullopt;
   const auto late = std::upper_bound(run.seconds.begin(), run.seconds.end(), seconds);
   if (late == run.seconds.begin()) return std::nullopt;
-  RunResult early;
-  early.curve = run.curve;
-  early.curve.cut(run.curve.iteration[static_cast<std::size_t>(late - run.seconds.begin()) - 1]);
-  // What diverged later had not diverged by then.
-  early.stop = late == run.seconds.end() ? run.stop : "finished";
-  return early;
+  return run_until(run,
+                   run.curve.iteration[static_cast<std::size_t>(late - run.seconds.begin()) - 1]);
 }
 
 // A number of each run as if it had been stopped after so many seconds, by seed.
@@ -54,6 +50,12 @@ std::string in_short(const std::vector<std::string>& names) {
 Measure at(std::string column, Moment moment) {
   return [column = std::move(column), moment](const RunResult& run) {
     return value_at(run, column, moment);
+  };
+}
+
+Measure at_iteration(std::string column, std::int64_t iteration) {
+  return [column = std::move(column), iteration](const RunResult& run) {
+    return value_at(run_until(run, iteration), column, Moment::last);
   };
 }
 

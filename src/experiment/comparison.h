@@ -10,6 +10,8 @@ using Measure = std::function<double(const RunResult&)>;
 
 // A column at a moment, see value_at().
 [[nodiscard]] Measure at(std::string column, Moment moment);
+// A column at the last point up to an iteration.
+[[nodiscard]] Measure at_iteration(std::string column, std::int64_t iteration);
 // The test NLL where validation stops the run, of the model that validation chooses; of a baseline
 // that has nothing to choose its only one.
 [[nodiscard]] Measure validated_nll();

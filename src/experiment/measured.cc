@@ -102,13 +102,7 @@ std::optional<Contrast> contrast_in_equal_iterations(const Results& results,
   const auto last = [](const RunResult& run) { return run.curve.iteration.back(); };
   return contrast_of(results, data, method, other,
                      [&](const RunResult& run, const RunResult& rival) {
-                       if (last(run) <= last(rival)) {
-                         return measured_at(run, quantity, Moment::last);
-                       }
-                       RunResult part = run;
-                       part.curve.cut(last(rival));
-                       part.stop = "finished";  // it went on from there
-                       return measured_at(part, quantity, Moment::last);
+                       return measured_at(run_until(run, last(rival)), quantity, Moment::last);
                      });
 }
 

@@ -24,6 +24,16 @@ std::string model_of(const std::string& column) { return column.substr(0, column
 
 bool has_diverged(const RunResult& run) { return run.stop == "diverged" || run.stop == "lost"; }
 
+RunResult run_until(const RunResult& run, std::int64_t iteration) {
+  RunResult part = run;
+  part.curve.cut(iteration);
+  if (part.curve.iteration.size() == run.curve.iteration.size()) return part;
+  part.seconds.resize(std::min(part.seconds.size(), part.curve.iteration.size()));
+  part.last.clear();
+  part.stop = "finished";  // what diverged later had not diverged by then
+  return part;
+}
+
 double value_at(const RunResult& run, const std::string& column, Moment moment) {
   const std::vector<double> values = run.curve.column(column);
   if (values.empty()) {

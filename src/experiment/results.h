@@ -23,6 +23,10 @@ inline constexpr double kDiverged = std::numeric_limits<double>::infinity();
 // Also of a run that was stopped because it was lost: it has no last value either.
 [[nodiscard]] bool has_diverged(const RunResult& run);
 
+// What a run would be if it had been stopped at its last point up to an iteration,
+// where what is only measured at the end was not.
+[[nodiscard]] RunResult run_until(const RunResult& run, std::int64_t iteration);
+
 // A column of a run at a moment: NaN where it was not measured, kDiverged for the last value of a
 // curve that ended so. What was measured only once is the same at every moment.
 [[nodiscard]] double value_at(const RunResult& run, const std::string& column, Moment moment);

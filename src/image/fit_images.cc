@@ -103,6 +103,7 @@ ImageFit fit_images(const Images& images, const ImageFitOptions& options, const 
   const Images held_out = take_images(images, split.validation);
   AutoencoderTraining how = options.training;
   how.seed = options.seed;
+  if (how.epochs == 0) how.epochs = default_epochs(training.count, how.batch_size);
   ImageFit made{train_autoencoder(training, held_out, shape, how,
                                   {.threads = run.fit.threads,
                                    .checkpoint = run.autoencoder_checkpoint,

@@ -255,6 +255,17 @@ TEST_F(AutoencoderCheckpoint, WeightsOfAnotherNetworkAreRefused) {
   EXPECT_THROW(Autoencoder(options_, more, network_of(options_)), std::invalid_argument);
 }
 
+TEST(AutoencoderTraining, SeesFewPicturesMoreOften) {
+  EXPECT_EQ(default_epochs(9000, 128), 20);
+  EXPECT_EQ(default_epochs(200'000, 128), 20);
+  for (const std::size_t pictures : {1, 20, 128, 129, 540, 1000, 3000}) {
+    const std::size_t steps_of_epoch = (pictures + 127) / 128;
+    const auto steps = static_cast<std::size_t>(default_epochs(pictures, 128)) * steps_of_epoch;
+    EXPECT_GE(steps, 600U) << pictures;
+    EXPECT_LT(steps, 600U + steps_of_epoch) << pictures;
+  }
+}
+
 TEST(AutoencoderOptions, AreChecked) {
   for (const std::size_t size : {0, 4, 48, 512}) {
     EXPECT_THROW(AutoencoderOptions{.size = size}.validate(), std::invalid_argument) << size;

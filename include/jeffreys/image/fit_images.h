@@ -13,8 +13,8 @@
 namespace jeffreys {
 
 struct ImageFitOptions {
-  std::size_t latent = 0;  // 0: default_latent()
-  AutoencoderTraining training = {};
+  std::size_t latent = 0;                        // 0: default_latent()
+  AutoencoderTraining training = {.epochs = 0};  // 0: default_epochs()
   std::uint64_t seed = 0;          // of everything but the density, which has the setting `seed`
   double held_out_fraction = 0.1;  // of the pictures
   ChosenSettings settings = {};    // of the density

@@ -19,6 +19,10 @@ struct AutoencoderTraining {
   void validate() const;
 };
 
+// As many as the paper has, or for few pictures as many as make 600 steps: 20 epochs of 600
+// pictures would be a hundred.
+[[nodiscard]] int default_epochs(std::size_t pictures, std::size_t batch_size);
+
 // Mean squared errors of pixels in [-1, 1].
 struct AutoencoderEpoch {
   int epoch = 0;              // from 1
@@ -28,7 +32,7 @@ struct AutoencoderEpoch {
 };
 
 struct AutoencoderProgress {
-  int epoch = 0;                    // that is under way, from 1
+  int epoch = 0, epochs = 0;        // that is under way, from 1, of so many
   std::size_t step = 0, steps = 0;  // of all epochs
   double error = 0;                 // of the last batch
 };
