@@ -17,8 +17,6 @@ namespace {
 constexpr double kAsWell = 0.1;
 // Beyond this a rise of the held-out NLL of 100 numbers counts as overfitting: 0.01 nats a number.
 constexpr double kOverfits = 1;
-// Above it importance weights have no variance to speak of (Vehtari et al. 2024).
-constexpr double kTrusted = 0.7;
 
 constexpr const char* kCodesFlow = "flow";
 constexpr const char* kCodesFlowValidated = "flow-validated";
@@ -154,10 +152,10 @@ void reason_claims(const Results& results, Section& section) {
                 .form = form.form,
                 .methods = {form.method}};
     if (!tails.empty()) {
-      const auto heavy =
-          std::count_if(tails.begin(), tails.end(), [](double tail) { return tail > kTrusted; });
+      const auto heavy = std::count_if(tails.begin(), tails.end(),
+                                       [](double tail) { return tail > kTrustedTail; });
       claim.brief =
-          fmt::format("Pareto k above {} with {} of {} seeds", kTrusted, heavy, tails.size());
+          fmt::format("Pareto k above {} with {} of {} seeds", kTrustedTail, heavy, tails.size());
       claim.numbers = claim.brief;
       const bool all = heavy == static_cast<std::ptrdiff_t>(tails.size());
       if (tails.size() >= kFewestSeeds) {

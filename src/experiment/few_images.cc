@@ -130,7 +130,8 @@ void few_nll_table(const Results& results, report::Page& page) {
               "Held-out NLL in nats for all numbers of a picture, each with mean 0 and deviation "
               "1, mean ± deviation over seeds (their number), the lowest in bold. Stopped early: "
               "a tenth of the training pictures chooses, for ours also between main model and "
-              "proxy. Other autoencoders have other numbers: columns cannot be compared.");
+              "proxy, an energy proxy only where Pareto k says that its zeta can be trusted. Other "
+              "autoencoders have other numbers: columns cannot be compared.");
 }
 
 void few_distance_table(const Results& results, const DistanceKind& kind, report::Page& page) {

@@ -18,6 +18,17 @@ std::optional<std::size_t> lowest(const std::vector<double>& values) {
   return place;
 }
 
+// The validation NLL of a model where it can be trusted, NaN elsewhere: that of an energy proxy
+// follows from zeta, whose estimate is far too low where few samples carry all the weight.
+std::vector<double> trusted_validation(const RunResult& run, const std::string& model) {
+  std::vector<double> validation = run.curve.column(model + ".validation_nll");
+  const std::vector<double> tails = run.curve.column(model + ".pareto_k");
+  for (std::size_t i = 0; i < std::min(validation.size(), tails.size()); ++i) {
+    if (tails[i] > kTrustedTail) validation[i] = kNotMeasured;
+  }
+  return validation;
+}
+
 std::string model_of(const std::string& column) { return column.substr(0, column.find('.')); }
 
 }  // namespace
@@ -41,8 +52,8 @@ double value_at(const RunResult& run, const std::string& column, Moment moment) 
     return found == run.last.end() ? kNotMeasured : found->second;
   }
   if (moment == Moment::last) return has_diverged(run) ? kDiverged : values.back();
-  const auto place = lowest(
-      moment == Moment::best ? values : run.curve.column(model_of(column) + ".validation_nll"));
+  const auto place =
+      lowest(moment == Moment::best ? values : trusted_validation(run, model_of(column)));
   return place ? values[*place] : kNotMeasured;
 }
 
@@ -50,7 +61,7 @@ std::optional<Chosen> chosen_by_validation(const RunResult& run) {
   std::optional<Chosen> chosen;
   double best = std::numeric_limits<double>::infinity();
   for (const char* model : {"main", "main_averaged", "proxy", "proxy_averaged"}) {
-    const std::vector<double> validation = run.curve.column(std::string(model) + ".validation_nll");
+    const std::vector<double> validation = trusted_validation(run, model);
     const auto place = lowest(validation);
     if (!place || validation[*place] >= best) continue;
     best = validation[*place];

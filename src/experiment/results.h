@@ -31,7 +31,12 @@ inline constexpr double kDiverged = std::numeric_limits<double>::infinity();
 // curve that ended so. What was measured only once is the same at every moment.
 [[nodiscard]] double value_at(const RunResult& run, const std::string& column, Moment moment);
 
-// The point that validation chooses among all models of a run (main, proxy, their averages).
+// Above it importance weights have no variance to speak of (Vehtari et al. 2024).
+inline constexpr double kTrustedTail = 0.7;
+
+// The point that validation chooses among all models of a run (main, proxy, their averages). An
+// energy proxy is none of them where its zeta cannot be trusted: its pareto_k is above
+// kTrustedTail.
 struct Chosen {
   std::string model;  // "main", "proxy_averaged", ...
   std::int64_t iteration = 0;
