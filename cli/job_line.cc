@@ -43,6 +43,10 @@ void JobLine::on_status(const QueueStatus& status) {
   }
   for (const RunningJob& job : status.running) {
     line += " | " + job.name;
+    if (!job.stage.empty()) {
+      line += fmt::format(" ({})", job.stage);
+      continue;
+    }
     // Of a single one nothing is known until it is over.
     if (job.iterations <= 1) continue;
     line += fmt::format(" {:.0f} %", 100.0 * static_cast<double>(job.iteration) /

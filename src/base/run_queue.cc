@@ -87,13 +87,13 @@ class Queue {
     QueueStatus status{
         .done = finished_.size(), .all = jobs_.size(), .seconds = seconds_since(begin_)};
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      const std::int64_t now = progress_[i];
+      const std::int64_t now = progress_[i].iteration();
       if (running_[i]) {
         if (first_[i] < 0 && now > 0) {
           first_[i] = now;
           started_[i] = Clock::now();
         }
-        status.running.push_back({jobs_[i].name, now, jobs_[i].iterations});
+        status.running.push_back({jobs_[i].name, now, jobs_[i].iterations, progress_[i].stage()});
       }
       paces_[i].left = i >= next_ || running_[i] ? jobs_[i].iterations - now : 0;
       if (!running_[i] || first_[i] < 0) continue;
@@ -111,7 +111,7 @@ class Queue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> stop_ = false;
-  std::vector<std::atomic<std::int64_t>> progress_;
+  std::vector<JobProgress> progress_;
   std::vector<JobPace> paces_;
   // Where a job's progress was when it was first seen, perhaps after a resume, and when that was;
   // -1: not yet.
@@ -125,6 +125,16 @@ class Queue {
 };
 
 }  // namespace
+
+void JobProgress::set_stage(std::string stage) {
+  const std::scoped_lock lock(mutex_);
+  stage_ = std::move(stage);
+}
+
+std::string JobProgress::stage() const {
+  const std::scoped_lock lock(mutex_);
+  return stage_;
+}
 
 void Shard::validate() const {
   if (count >= 1 && index >= 1 && index <= count) return;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,29 @@ struct JobEnd {
   std::string message = {};
 };
 
+// What a job says about itself while it runs, to whoever looks at any moment.
+class JobProgress {
+ public:
+  void set_iteration(std::int64_t done) { iteration_ = done; }
+  // What it does while it has no iterations, such as "autoencoder 45 %"; empty: nothing to say.
+  void set_stage(std::string stage);
+
+  [[nodiscard]] std::int64_t iteration() const { return iteration_; }
+  [[nodiscard]] std::string stage() const;
+
+ private:
+  std::atomic<std::int64_t> iteration_ = 0;
+  mutable std::mutex mutex_;
+  std::string stage_;
+};
+
 struct QueuedJob {
   std::string name;
   std::vector<std::string> kinds = {};  // see JobPace
   std::int64_t iterations = 1;
-  // Does the job, says in `progress` how many iterations are done, and ends soon once `stop` is
-  // true. What it throws makes it a failed one.
-  std::function<JobEnd(std::atomic<std::int64_t>& progress, const std::atomic<bool>& stop)> run;
+  // Does the job, says in `progress` how far it is, and ends soon once `stop` is true. What it
+  // throws makes it a failed one.
+  std::function<JobEnd(JobProgress& progress, const std::atomic<bool>& stop)> run;
 };
 
 // Tells the observer about every end and, twice a second, about everything. A job that throws is

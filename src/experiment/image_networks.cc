@@ -23,6 +23,7 @@ std::unique_ptr<storage::FileLock> lock_file(const fs::path& file, const JobCont
   for (;;) {
     auto lock = std::make_unique<storage::FileLock>(file.string() + ".lock");
     if (lock->held()) return lock;
+    context.tell_stage(fmt::format("waits for {}", file.stem().string()));
     if (context.should_stop && context.should_stop()) {
       throw Interrupted("interrupted while another run made a network");
     }
@@ -47,6 +48,11 @@ std::shared_ptr<const AutoencoderFit> shared_autoencoder(const fs::path& file,
        .checkpoint = file,
        .checkpoint_seconds = context.checkpoint_seconds,
        .resume = true,
+       .on_step =
+           [&](const AutoencoderProgress& p) {
+             context.tell_stage(
+                 fmt::format("autoencoder {} {} %", file.stem().string(), 100 * p.step / p.steps));
+           },
        .should_stop = context.should_stop},
       load_autoencoder_network(options)));
   if (fit->interrupted) throw Interrupted("interrupted while an autoencoder was trained");
@@ -66,6 +72,7 @@ Judge encoder_judge(const char* name, const std::shared_ptr<const AutoencoderFit
 Judge classifier_judge(const fs::path& file, const LabelledImages& labelled,
                        const JobContext& context) {
   const auto lock = lock_file(file, context);
+  context.tell_stage(fmt::format("classifier {}", file.stem().string()));
   const std::shared_ptr<ClassifierFeatures> classifier = load_classifier_features(file, labelled);
   return {"classifier",
           [classifier](const Images& images) { return classifier->features(images); }};

@@ -207,8 +207,10 @@ class ImageWorkload final : public Workload {
 }  // namespace
 
 std::unique_ptr<Workload> make_image_workload(const Job& job, const JobContext& context) {
+  context.tell_stage("reads pictures");
   Pictures pictures = read_pictures(job, context);
   ImageNetworks networks = make_image_networks(pictures, job, context);
+  context.tell_stage("");
   const Autoencoder& autoencoder = networks.autoencoder->autoencoder;
   const Matrix<float> latent = autoencoder.encode(pictures.training);
   const LatentScale scale(latent);

@@ -33,8 +33,7 @@ JobState state_of(Outcome outcome) {
   return JobState::elsewhere;
 }
 
-JobEnd run_experiment_job(const Job& job, const JobContext& context,
-                          std::atomic<std::int64_t>& progress) {
+JobEnd run_experiment_job(const Job& job, const JobContext& context, JobProgress& progress) {
   if (job.wgan && !can_train_wgan()) {
     return {JobState::left_out,
             "WGANs need the module libjeffreys_wgan.so beside the program, which ./check builds "
@@ -58,15 +57,17 @@ QueuedJob queued(Job job, const std::filesystem::path& folder, const ReproduceOp
                                           job.experiment + "//" + job.method, job.experiment};
   const std::int64_t iterations = job.options.train.iterations;
   return {name, kinds, iterations,
-          [job = std::move(job), folder, &options](std::atomic<std::int64_t>& progress,
+          [job = std::move(job), folder, &options](JobProgress& progress,
                                                    const std::atomic<bool>& stop) {
-            return run_experiment_job(job,
-                                      {.folder = folder,
-                                       .data = options.data,
-                                       .should_stop = [&stop] { return stop.load(); },
-                                       .checkpoint_seconds = options.checkpoint_seconds,
-                                       .threads = options.jobs},
-                                      progress);
+            return run_experiment_job(
+                job,
+                {.folder = folder,
+                 .data = options.data,
+                 .should_stop = [&stop] { return stop.load(); },
+                 .checkpoint_seconds = options.checkpoint_seconds,
+                 .threads = options.jobs,
+                 .on_stage = [&progress](const std::string& stage) { progress.set_stage(stage); }},
+                progress);
           }};
 }
 

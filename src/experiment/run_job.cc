@@ -42,7 +42,7 @@ void remove_unfinished(const Job& job, const JobContext& context) {
 
 class Run {
  public:
-  Run(const Job& job, const JobContext& context, std::atomic<std::int64_t>& progress)
+  Run(const Job& job, const JobContext& context, JobProgress& progress)
       : job_(job),
         context_(context),
         progress_(progress),
@@ -84,7 +84,7 @@ class Run {
       const double begin = processor_seconds(Worker::thread);
       learner_->step();
       spent_ += processor_seconds(Worker::thread) - begin;
-      progress_ = learner_->iteration();
+      progress_.set_iteration(learner_->iteration());
     }
     return true;
   }
@@ -123,10 +123,11 @@ class Run {
     learner_->resume(checkpoint_);
     curve_.cut(learner_->iteration());
     seconds_.resize(curve_.iteration.size());
-    progress_ = learner_->iteration();
+    progress_.set_iteration(learner_->iteration());
   }
 
   void finish() {
+    progress_.set_stage("measures for the last time");
     const Models models = learner_->models();
     RunResult result{.experiment = job_.experiment,
                      .data = job_.data,
@@ -152,7 +153,7 @@ class Run {
 
   const Job& job_;
   const JobContext& context_;
-  std::atomic<std::int64_t>& progress_;
+  JobProgress& progress_;
   std::filesystem::path checkpoint_;
   std::filesystem::path partial_;
   std::unique_ptr<Workload> workload_;
@@ -165,8 +166,7 @@ class Run {
 
 }  // namespace
 
-Outcome run_job(const Job& job, const JobContext& context,
-                std::atomic<std::int64_t>& progress) try {
+Outcome run_job(const Job& job, const JobContext& context, JobProgress& progress) try {
   const std::filesystem::path file = context.folder / (job.name() + ".json");
   const std::filesystem::path lock_file = context.folder / (job.name() + ".lock");
   const bool done = std::filesystem::exists(file);

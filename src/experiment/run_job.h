@@ -2,8 +2,7 @@
 // checkpoint.
 #pragma once
 
-#include <atomic>
-
+#include "base/run_queue.h"
 #include "experiment/plan.h"
 #include "experiment/workload.h"
 
@@ -16,7 +15,7 @@ enum class Outcome {
   elsewhere,    // another process works on it
 };
 
-// progress: iterations done so far. Throws what goes wrong.
-Outcome run_job(const Job& job, const JobContext& context, std::atomic<std::int64_t>& progress);
+// Throws what goes wrong.
+Outcome run_job(const Job& job, const JobContext& context, JobProgress& progress);
 
 }  // namespace jeffreys::experiment

@@ -39,6 +39,12 @@ struct JobContext {
   std::function<bool()> should_stop;
   double checkpoint_seconds = 20;
   std::size_t threads = 1;  // for what the other jobs wait for
+  // Told what is done before a run's iterations, such as "autoencoder 45 %", and "" when it is.
+  std::function<void(const std::string&)> on_stage = {};
+
+  void tell_stage(const std::string& stage) const {
+    if (on_stage) on_stage(stage);
+  }
 };
 
 class Workload {

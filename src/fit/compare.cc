@@ -207,7 +207,7 @@ std::vector<QueuedJob> queue_of(const ComparedTable& data, const CompareOptions&
         queue.push_back({name,
                          {method.name},
                          1,
-                         [job = std::move(job), &data, &options](std::atomic<std::int64_t>&,
+                         [job = std::move(job), &data, &options](JobProgress&,
                                                                  const std::atomic<bool>& stop) {
                            return run_compare_job(job, data, options, stop);
                          }});

@@ -63,7 +63,7 @@ lost = {divergence = 1e-9, iterations = 20}
   }
 
   RunResult train(const std::string& folder, int stop_every) {
-    std::atomic<std::int64_t> progress = 0;
+    JobProgress progress;
     int calls = 0;
     const auto stop = [&] { return stop_every > 0 && ++calls % stop_every == 0; };
     Outcome outcome = Outcome::interrupted;

@@ -50,7 +50,7 @@ std::string bytes(const std::filesystem::path& file) {
 
 Outcome run(const Job& job, const std::filesystem::path& folder,
             const std::function<bool()>& should_stop = {}) {
-  std::atomic<std::int64_t> progress = 0;
+  JobProgress progress;
   return run_job(job, {.folder = folder, .data = {}, .should_stop = should_stop}, progress);
 }
 

@@ -35,6 +35,7 @@ struct RunningJob {
   std::string name;
   std::int64_t iteration = 0;
   std::int64_t iterations = 0;
+  std::string stage = {};  // what it does while it has no iterations, such as "autoencoder 45 %"
 };
 
 struct QueueStatus {
