@@ -35,8 +35,8 @@ inline constexpr double kDiverged = std::numeric_limits<double>::infinity();
 inline constexpr double kTrustedTail = 0.7;
 
 // The point that validation chooses among all models of a run (main, proxy, their averages). An
-// energy proxy is none of them where its zeta cannot be trusted: its pareto_k is above
-// kTrustedTail.
+// energy proxy is none of them if its zeta cannot be trusted: its pareto_k is above kTrustedTail at
+// any point of the second half.
 struct Chosen {
   std::string model;  // "main", "proxy_averaged", ...
   std::int64_t iteration = 0;
