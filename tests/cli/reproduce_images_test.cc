@@ -89,7 +89,7 @@ TEST_F(ReproduceImages, FromAFolderToAPageAndSheets) {
                   {.folder = folder()});
   const Outcome outcome = process.wait(4 * Process::kLimit);
   ASSERT_EQ(outcome.exit_code, kDone) << ::testing::PrintToString(outcome);
-  EXPECT_THAT(outcome.out, HasSubstr("23 done"));
+  EXPECT_THAT(outcome.out, HasSubstr("24 done"));
   const std::string page = bytes("out/index.html");
   EXPECT_THAT(page, AllOf(HasSubstr("A short run"), HasSubstr("in a second encoder"),
                           HasSubstr("our classifier"), HasSubstr("two halves of the held-out"),
