@@ -14,7 +14,10 @@ struct CostRow {
   std::size_t runs = 0;      // at full length, all seeds
   std::size_t measured = 0;  // of them whose data and method have a time; the others take the mean
   double hours = 0;          // NaN: nothing was measured
-  double peer_hours = 0;     // NaN: not measured
+  // By benchmarks/paper_cost, on one machine, which may not be that of the runs: ours and
+  // PyTorch + Zuko. NaN: not measured.
+  double beside_hours = 0;
+  double peer_hours = 0;
 };
 
 // Milliseconds per iteration by "EXPERIMENT/DATA/METHOD" or "EXPERIMENT/METHOD".
