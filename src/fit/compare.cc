@@ -204,13 +204,13 @@ std::vector<QueuedJob> queue_of(const ComparedTable& data, const CompareOptions&
         }
         if (!options.shard.has(place++)) continue;
         const std::string name = job.name();
-        queue.push_back({name,
-                         {method.name},
-                         1,
-                         [job = std::move(job), &data, &options](JobProgress&,
-                                                                 const std::atomic<bool>& stop) {
-                           return run_compare_job(job, data, options, stop);
-                         }});
+        queue.push_back(
+            {name,
+             {method.name},
+             1,
+             [job = std::move(job), &data, &options](JobProgress&, const std::atomic<bool>& stop) {
+               return run_compare_job(job, data, options, stop);
+             }});
       }
     }
   }
